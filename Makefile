@@ -1,0 +1,62 @@
+# One door to everything: `make help` lists what there is.
+PYTHON    ?= python3
+VENV      := .venv
+BIN       := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+NOTEBOOKS := $(sort $(wildcard notebooks/[0-9][0-9]_*.ipynb))
+EXECUTED  := $(NOTEBOOKS:notebooks/%=build/%)
+SOURCES   := $(shell find fairlib -name '*.py' -not -path 'fairlib/training/*') notebooks/execute.py
+DATA      := $(shell find data/bundled data/published data/templates -type f)
+
+# Two notebooks on two cores must not fight over threads, and sums must not depend on how many there are.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help reproduce test lab lint lock clean forget-incomplete
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+reproduce: figures/ledger.md  ## run the notebooks: every figure, table and the ledger (add -j2 for two at once)
+
+test: $(INSTALLED)  ## run all tests, slow ones included
+	$(BIN)/python -m pytest
+
+lab: $(INSTALLED)  ## open the notebooks in JupyterLab
+	$(BIN)/jupyter lab notebooks
+
+lint: $(INSTALLED)  ## check style and that the notebooks are stored without outputs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python notebooks/execute.py --check $(NOTEBOOKS)
+
+lock:  ## resolve pyproject.toml into requirements.lock again (needs uv)
+	uv pip compile pyproject.toml --extra develop --universal --python-version 3.11 \
+	    --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements.lock
+
+clean:  ## delete what was built: executed notebooks and the environment
+	rm -rf build $(VENV)
+
+# Pinned and hashed packages first, then fairlib itself in editable form, so that notebooks import it from anywhere.
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo "fairlib needs Python 3.11 or newer; name one with 'make PYTHON=python3.12 ...'" >&2; exit 2; }
+	@echo "setting up $(VENV) (once; a few minutes)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# An executed notebook whose figures were deleted since does not count as done.
+build/%.ipynb: notebooks/%.ipynb $(SOURCES) $(DATA) | $(INSTALLED) forget-incomplete
+	@$(BIN)/python notebooks/execute.py $< $@
+
+forget-incomplete: | $(INSTALLED)
+	@$(BIN)/python notebooks/execute.py --forget-incomplete $(EXECUTED)
+
+figures/ledger.md: $(EXECUTED) | $(INSTALLED)
+	@$(BIN)/python -m fairlib.ledger

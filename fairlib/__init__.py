@@ -1,0 +1,23 @@
+"""How unfair is a classifier, and how sure can one be?
+
+Only names live here; each module is imported when its name is first used, so that `import fairlib` stays light.
+"""
+
+from importlib import import_module
+
+_MODULES = {"bernstein", "data", "ledger", "plots"}
+_NAMES = {"Interval": "interval", "load": "data"}
+
+__all__ = ["Interval", "bernstein", "data", "ledger", "load", "plots"]
+
+
+def __getattr__(name: str):
+    if name in _MODULES:
+        return import_module(f"fairlib.{name}")
+    if name in _NAMES:
+        return getattr(import_module(f"fairlib.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'fairlib' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
