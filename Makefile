@@ -16,7 +16,7 @@ export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help reproduce test lab lint lock clean forget-incomplete
+.PHONY: help reproduce test lab lint lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,12 +51,13 @@ $(INSTALLED): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# An executed notebook whose figures were deleted since does not count as done.
-build/%.ipynb: notebooks/%.ipynb $(SOURCES) $(DATA) | $(INSTALLED) forget-incomplete
+# An executed notebook one of whose figures was deleted since does not count as done. This runs while make reads this
+# file, because afterwards make no longer looks.
+$(shell for list in build/*.outputs; do test -e "$$list" || continue; while read -r file; do \
+    test -e "$$file" || rm -f "$${list%.outputs}.ipynb"; done <"$$list"; done)
+
+build/%.ipynb: notebooks/%.ipynb $(SOURCES) $(DATA) | $(INSTALLED)
 	@$(BIN)/python notebooks/execute.py $< $@
 
-forget-incomplete: | $(INSTALLED)
-	@$(BIN)/python notebooks/execute.py --forget-incomplete $(EXECUTED)
-
 figures/ledger.md: $(EXECUTED) | $(INSTALLED)
-	@$(BIN)/python -m fairlib.ledger
+	@$(BIN)/python -m fairlib ledger
