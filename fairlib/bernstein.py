@@ -67,7 +67,7 @@ def half_width(
     confidence : ρ, in [0, 1).
 
     >>> round(half_width(500, variance="maximal", gamma=0.5), 3)
-    0.253
+    0.248
     """
     n = _numbers("n", n, "positive", lambda n: n > 0)
     variance, gamma, max_cost, log_term = _setting(variance, gamma, max_cost, confidence)
