@@ -204,7 +204,7 @@ def _load_bundled(name: str) -> pd.DataFrame:
         raise DataError(f"{path} is missing; restore it from the repository or run: {facts['command']}")
     verify(path, sha256=facts["sha256"])
     if path.suffix == ".csv":
-        frame = pd.read_csv(path, float_precision="round_trip", keep_default_na=False, na_values=["NaN", ""])
+        frame = pd.read_csv(path, keep_default_na=False, na_values=["NaN", ""])
     else:
         frame = pd.read_parquet(path)
     frame.attrs |= {"source": "bundled", "title": facts["title"]}
