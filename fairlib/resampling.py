@@ -1,4 +1,4 @@
-"""What the numbers would have been with other data: over runs of a training, over examples, sources and terms drawn anew.
+"""What the numbers would have been with other data: other runs, or examples, sources and terms drawn anew.
 
 Sentences made from one template, or around one identity term, succeed and fail together. So whole templates and whole
 terms are drawn, never sentences; to see what a fair model would give, whole terms are exchanged between groups.
