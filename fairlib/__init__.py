@@ -8,6 +8,7 @@ from importlib import import_module
 _MODULES = (
     "amplification",
     "amplification_intervals",
+    "auditing",
     "bernstein",
     "comparisons",
     "data",
@@ -23,6 +24,7 @@ _NAMES = {
     "METRICS": "metrics",
     "Metric": "metrics",
     "auc": "measuring",
+    "audit": "auditing",
     "load": "data",
     "measure": "measuring",
     "measure_sequences": "sequences",
