@@ -5,10 +5,10 @@ Only names live here; each module is imported when its name is first used, so th
 
 from importlib import import_module
 
-_MODULES = {"bernstein", "data", "ledger", "plots"}
-_NAMES = {"Interval": "interval", "load": "data"}
+_MODULES = {"bernstein", "bounds", "data", "ledger", "plots"}
+_NAMES = {"Interval": "interval", "disparity_interval": "bounds", "load": "data"}
 
-__all__ = ["Interval", "bernstein", "data", "ledger", "load", "plots"]
+__all__ = ["Interval", "bernstein", "bounds", "data", "disparity_interval", "ledger", "load", "plots"]
 
 
 def __getattr__(name: str):
