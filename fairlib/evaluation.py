@@ -96,7 +96,7 @@ class Evaluation:
         found = score.size.shape if isinstance(score, Sample) else np.shape(score)
         if found not in (wanted, (*wanted[:-1], 1)):
             raise ValueError(
-                f"score must return a Sample or an array (replicates, units, groups) = {wanted}, found {found}"
+                f"score must return a Sample, or an array of shape {wanted} with one value per cell; found {found}"
             )
         return score
 
