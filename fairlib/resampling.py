@@ -146,8 +146,8 @@ def halved_draws(
 ) -> Iterator[Draws]:
     """Split the data at random into two halves, again and again, by whole "terms" or whole "sources".
 
-    In each batch the first half of the replicates are the one halves, in the same order as the other halves that follow.
-    Every kind of term of every group, or every kind of source, is split as evenly as it can be; so is every group.
+    The first half of the replicates in each batch are the one halves; the other halves follow in the same order. Every
+    kind of term of every group, or every kind of source, is split as evenly as it can be; so is every group.
     """
     rng = np.random.default_rng(rng)
     for size in _batches(splits, max(1, batch // 2)):

@@ -1,4 +1,4 @@
-"""Metrics that are 0 on average when groups do not differ: the direction from one half of the data, the size from the other.
+"""Metrics that are 0 on average when groups do not differ: direction from one half of the data, size from the other.
 
 A plug-in metric of absolute differences is positive even for a perfectly fair model, because noise in either direction
 adds to it. If instead one half of the data says which group has the higher score, and the other half says by how much,
