@@ -13,8 +13,10 @@ _MODULES = (
     "bounds",
     "comparisons",
     "data",
+    "gaps",
     "ledger",
     "metrics",
+    "multiplicity",
     "plots",
     "resampling",
     "scores",
@@ -26,10 +28,12 @@ _NAMES = {
     "Metric": "metrics",
     "auc": "measuring",
     "audit": "auditing",
+    "corrected": "splitting",
     "disparity_interval": "bounds",
     "load": "data",
     "measure": "measuring",
     "measure_sequences": "sequences",
+    "metric_gap": "score_gaps",
 }
 
 __all__ = sorted([*_MODULES, *_NAMES])

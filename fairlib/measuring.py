@@ -124,18 +124,18 @@ def tabulate(
     rng = np.random.default_rng(rng)
     tables, undefined, left_out, why_no_null = [], [], {}, ""
     for examples, metrics in parts:
-        values, reasons, not_measured = _observed(examples, metrics, explicit, combinations, rng)
+        values, reasons, not_measured = observed(examples, metrics, explicit, combinations, rng)
         undefined += reasons
         left_out |= not_measured
         table = pd.DataFrame([(*key, value[0]) for key, value in values.items()], columns=COLUMNS)
         if replicates and len(table):
-            resampled = _replicated(examples, metrics, values, "bootstrap", replicates, combinations, rng)
+            resampled = replicated(examples, metrics, values, "bootstrap", replicates, combinations, rng)
             try:
-                exchanged = _replicated(examples, metrics, values, "null", replicates, combinations, rng)
+                exchanged = replicated(examples, metrics, values, "null", replicates, combinations, rng)
             except resampling.NothingToExchange as error:
-                exchanged, why_no_null = {key: np.array([np.nan]) for key in values}, str(error)
+                exchanged, why_no_null = None, str(error)
             columns = [
-                _uncertainty(metrics[key[0]], value[0], resampled[key], exchanged[key], confidence)
+                _uncertainty(metrics[key[0]], value[0], resampled[key], exchanged and exchanged[key], confidence)
                 for key, value in values.items()
             ]
             table[["low", "high", "null", "p"]] = np.array(columns)
@@ -154,7 +154,7 @@ def tabulate(
     return result
 
 
-def _observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, combinations: int, rng) -> tuple:
+def observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, combinations: int, rng) -> tuple:
     """Return values by (metric, class, group), reasons for what is undefined, and reasons for what is left out."""
     evaluation = Evaluation(examples, None, combinations=combinations, rng=rng)
     values, reasons, left_out = {}, [], {}
@@ -186,7 +186,7 @@ def _reason(evaluation: Evaluation, metric: Metric, target: int | None) -> str:
     return "a score of 0 stands below the line: the ratio is infinite, or undefined where both scores are 0"
 
 
-def _replicated(
+def replicated(
     examples: Examples, metrics: dict[str, Metric], values: dict, kind: str, replicates: int, combinations: int, rng
 ) -> dict:
     """Return, for every key of `values`, the values of all replicates."""
@@ -212,15 +212,21 @@ def _replicated(
 
 
 def _uncertainty(
-    metric: Metric, value: float, resampled: np.ndarray, exchanged: np.ndarray, confidence: float
-) -> tuple:
+    metric: Metric, value: float, resampled: np.ndarray, exchanged: np.ndarray | None, confidence: float
+) -> tuple[float, float, float, float]:
     """Return low, high, null and p of one value; ratios are compared on the log scale, where they are symmetric."""
+    relative = metric.neutral == 1
+    lowest = -np.inf if metric.signed or relative else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        if metric.neutral == 1:
-            low, high = np.exp(resampling.symmetric_interval(np.log(value), np.log(resampled), confidence=confidence))
-            distances = np.abs(np.log(np.append(exchanged, value)))
-        else:
-            lowest = -np.inf if metric.signed else 0.0
-            low, high = resampling.symmetric_interval(value, resampled, confidence=confidence, lowest=lowest)
-            distances = np.abs(np.append(exchanged, value))
-    return low, high, exchanged.mean(), resampling.p_value(distances[-1], distances[:-1])
+        here, there = (np.log(value), np.log(resampled)) if relative else (value, resampled)
+        low, high = resampling.symmetric_interval(here, there, confidence=confidence, lowest=lowest)
+        low, high = (np.exp(low), np.exp(high)) if relative else (low, high)
+    if exchanged is None:
+        return low, high, np.nan, np.nan
+    return low, high, exchanged.mean(), resampling.p_value(distance(metric, value), distance(metric, exchanged))
+
+
+def distance(metric: Metric, values):
+    """Return how far values of a metric are from "no difference"; ratios on the log scale, where they are symmetric."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.abs(np.log(values)) if metric.neutral == 1 else np.abs(values)
