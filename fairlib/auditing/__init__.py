@@ -1,7 +1,7 @@
-"""An audit of anybody's classifier: one call on one's own predictions, one report that says what they show and what not.
+"""An audit of anybody's classifier: one call on one's own predictions, one report of what they show and what not.
 
-tally (frame -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> contrasts (differences, intervals,
-tests) -> findings (sentences) -> page (HTML); `command` is `python -m fairlib audit`.
+tally (frame -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> contrasts (differences,
+intervals, tests) -> findings (sentences) -> page (HTML); `command` is `python -m fairlib audit`.
 """
 
 from __future__ import annotations
@@ -12,18 +12,24 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
 
+from fairlib import multiplicity
 from fairlib.auditing import contrasts, findings, groups, rates, tally
 from fairlib.auditing.setting import Setting
+from fairlib.gaps import interval as interval_of_gap
 
 __all__ = ["Report", "audit", "main", "report"]
+
+GAPS = ["attribute", "rate", "class", "groups", "highest", "lowest", "gap", "low", "high"]
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What an audit found: `print(report)` for the sentences, `to_frame()` for the numbers, `to_html()` for a page to hand on."""
+    """What an audit found: `print` it for sentences, `to_frame()` for numbers, `to_html()` for a page to hand on."""
 
     rows: pd.DataFrame = field(repr=False)
+    gaps: pd.DataFrame = field(repr=False)  # highest less lowest group: columns `GAPS`; the interval can reach 0
     setting: Setting
     cases: int
     sources: int | None
@@ -38,10 +44,11 @@ class Report:
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
 
-        attribute, group, against, rate, class; n and value of both sides; difference with low and high, an interval that holds
-        for this comparison alone; method; p, how often chance does this in this comparison; p_corrected, how often at most
-        chance leads to such a claim in an audit of this size (Holm); verdict; detectable, the true difference that would be
-        shown with the setting's power; more, how many more cases of the group would show a difference of the margin.
+        attribute, group, against, rate, class; n and value of both sides; difference with low and high, an interval
+        that holds for this comparison alone, and its method; p, how often chance does this in this comparison;
+        p_corrected, how often at most chance leads to such a claim in an audit of this size (Holm); verdict;
+        detectable, the true difference that would be shown with the setting's power; more, how many more cases of the
+        group would show a difference of the margin.
         """
         return self.rows.copy()
 
@@ -68,13 +75,10 @@ class Report:
         """Say what was compared and how it came out."""
         count = self.rows["verdict"].value_counts()
         tested = int(self.rows["p_corrected"].notna().sum())
-        told = {
-            "shown": "are shown",
-            "hint": "are no more than hints",
-            "small": f"of {100 * self.setting.margin:g} points or more are ruled out",
-            "open": "remain open",
-        }
-        outcome = "; ".join(f"{count.get(verdict, 0):,} {words}" for verdict, words in told.items())
+        told = [f"{count.get('shown', 0):,} are shown", f"{count.get('hint', 0):,} are no more than hints"]
+        told.append(f"{count.get('open', 0):,} remain open")
+        if small := count.get("small", 0):
+            told.append(f"for {small:,} a difference of {100 * self.setting.margin:g} points or more is ruled out")
         untested = "".join(
             f" {count[verdict]:,} more comparisons were not made: {why}."
             for verdict, why in (("too few", f"too few {self.setting.unit}"), ("undefined", "nothing varies"))
@@ -82,7 +86,7 @@ class Report:
         )
         return (
             f"{self.setting.title}: {self.cases:,} cases, {self.rows['group'].nunique():,} groups. "
-            f"Of {tested:,} differences that were tested, {outcome}.{untested}"
+            f"Of {tested:,} differences that were tested, {'; '.join(told)}.{untested}"
         )
 
 
@@ -104,17 +108,21 @@ def audit(
     minimum: int = 30,
     confidence: float = 0.95,
     power: float = 0.8,
+    interval: str = "auto",
     title: str = "Audit",
+    progress: bool = False,
 ) -> Report:
     """Audit predictions: which groups fare differently, how sure that is, and what the data cannot say.
 
     Parameters
     ----------
     frame : one row per case, in any library that narwhals knows (pandas, polars, Arrow, DuckDB, ...); lazy frames too.
-    group : one or several columns that say who somebody is. Several are looked at one by one and crossed, up to `depth` at once.
-    label, prediction : columns with the true and the predicted class. Without labels only what is predicted can be compared.
-    probability : column with the probability of the `positive` class; where there is no prediction, that class is predicted
-        from `threshold` on.
+    group : one or several columns that say who somebody is. Several are looked at one by one and crossed, up to `depth`
+        at once.
+    label, prediction : columns with the true and the predicted class. Without labels only what is predicted can be
+        compared.
+    probability : column with the probability of the `positive` class; where there is no prediction, that class is
+        predicted from `threshold` on.
     source : column that says which cases belong together (one person, one template). What counts then is the number of
         sources, and paired designs get the precision of pairs.
     count : column with the number of cases that a row stands for, for data that are counts already.
@@ -124,26 +132,35 @@ def audit(
     margin : the smallest difference that matters: 0.05 for 5 percentage points.
     minimum : groups with fewer independent cases are not tested; they are named instead.
     confidence, power : of the intervals and verdicts; of "so many more cases would show a difference of `margin`".
+    interval : how differences of shares get theirs: a method of `fairlib.bounds` for independent groups; "counts", in
+        closed form; by default betting on matched blocks (valid for any n) where that takes seconds, else "counts".
+    progress : show a bar on the error stream where it takes more than 2 s.
 
     Costs one pass over the rows, then only counts matter. Wrong columns or values raise a ValueError that names them.
     """
     names = (group,) if isinstance(group, str) else tuple(group)
     columns = tally.Columns(names, label, prediction, probability, source, count, threshold)
-    setting = Setting(columns, reference, depth, metrics, margin, minimum, confidence, power, title)
-    return report(tally.read(frame, columns, positive=positive), setting)
+    setting = Setting(columns, reference, depth, metrics, margin, minimum, confidence, power, title, interval)
+    return report(tally.read(frame, columns, positive=positive), setting, progress=progress)
 
 
-def report(counted: tally.Tally, setting: Setting) -> Report:
+def report(counted: tally.Tally, setting: Setting, *, progress: bool = False) -> Report:
     """Compare everybody that the tally counts."""
     chosen = rates.measured(counted, setting.metrics)
-    parts = [
-        _compare(sums, family, counted, setting.confidence)
-        for family in groups.families(counted, depth=setting.depth, reference=setting.references)
-        for sums in rates.sums(counted, chosen)
-    ]
+    compared = groups.families(counted, depth=setting.depth, reference=setting.references)
+    questions = [(family, sums) for sums in rates.sums(counted, chosen) for family in compared]
+    how = {"source": counted.source, "interval": setting.interval, "confidence": setting.confidence}
+    if setting.interval == "auto":
+        cheap = sum(contrasts.rounds(sums, family) for family, sums in questions) <= contrasts.AFFORDABLE
+        how["interval"] = "betting" if cheap else "counts"
+    parts, gaps = [], []
+    for family, sums in tqdm(questions, desc="comparing", delay=2, disable=not progress):
+        parts.append(_compare(sums, family, **how))
+        if counted.source is None and not sums.rate.uses_probability:
+            gaps += _gap(sums, family, setting)
     rows = pd.concat(parts, ignore_index=True)
     units, variance, others = (rows.pop(name).to_numpy() for name in ("units", "variance", "variance_others"))
-    rows["p_corrected"] = contrasts.corrected(rows["p"].where(units >= setting.minimum).to_numpy())
+    rows["p_corrected"] = multiplicity.adjust(rows["p"].where(units >= setting.minimum))
     rows["verdict"] = findings.verdicts(rows, setting, units=units)
     # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
     plan = {"alpha": setting.alpha / max(1, int(rows["p_corrected"].notna().sum())), "power": setting.power}
@@ -151,11 +168,12 @@ def report(counted: tally.Tally, setting: Setting) -> Report:
     rows["detectable"] = contrasts.detectable(variance, have, others, **plan)
     rows["more"] = contrasts.more_needed(variance, have, others, margin=setting.margin, **plan)
     sources = None if counted.source is None else int(counted.source.max()) + 1
-    return Report(rows, setting, len(counted), sources, counted.classes, counted.notes)
+    apart = pd.DataFrame(gaps, columns=GAPS)
+    return Report(rows, apart, setting, len(counted), sources, counted.classes, counted.notes)
 
 
-def _compare(sums: rates.Sums, family: groups.Family, counted: tally.Tally, confidence: float) -> pd.DataFrame:
-    sides, found = contrasts.contrast(sums, family, source=counted.source, confidence=confidence)
+def _compare(sums: rates.Sums, family: groups.Family, **how) -> pd.DataFrame:
+    sides, found = contrasts.contrast(sums, family, **how)
     about = {
         "attribute": " × ".join(family.attributes),
         "group": [groups.spoken(family.attributes, family.names[code]) for code in family.compared],
@@ -165,6 +183,19 @@ def _compare(sums: rates.Sums, family: groups.Family, counted: tally.Tally, conf
     }
     table = pd.DataFrame(about | sides | found._asdict())
     return table.astype({"n": np.int64, "n_against": np.int64})
+
+
+def _gap(sums: rates.Sums, family: groups.Family, setting: Setting) -> list[tuple]:
+    """Return how far the groups are apart that are large enough to say; of two, their difference says it already."""
+    count, total = family.total(sums.count), family.total(sums.total)
+    enough = np.flatnonzero(count >= setting.minimum)
+    if len(enough) < 3:
+        return []
+    order = enough[np.argsort(total[enough] / count[enough], kind="stable")]
+    apart = interval_of_gap(total[enough], count[enough], confidence=setting.confidence)
+    highest, lowest = (groups.spoken(family.attributes, family.names[code]) for code in (order[-1], order[0]))
+    about = (" × ".join(family.attributes), sums.name, sums.class_name, len(enough), highest, lowest)
+    return [(*about, apart.estimate, apart.low, apart.high)]
 
 
 def main(arguments: list[str]) -> None:

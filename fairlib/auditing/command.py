@@ -1,7 +1,7 @@
 """The audit on the command line: a file of predictions in, sentences and a page out.
 
-The file is read in pieces, and of each piece only the counts are kept: memory does not grow with the file. Everything is read as
-text, so that the groups "01" and "NA" stay what they are; only an empty field is missing.
+The file is read in pieces, and of each piece only the counts are kept: memory does not grow with the file. All
+is read as text, so that the groups "01" and "NA" stay what they are; only an empty field is missing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd"}
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m fairlib audit FILE --group COLUMN ...`: exit status 0 with a report, 2 with one line that says what is wrong."""
+    """`python -m fairlib audit FILE --group COLUMN ...`: exit status 0 with a report, 2 with what is wrong."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
@@ -35,11 +35,12 @@ def main(arguments: list[str]) -> None:
         setting = Setting(
             columns, _references(options.reference, options.group), options.depth, options.metrics, options.margin,
             options.minimum, options.confidence, options.power, options.title or f"Audit of {options.file.name}",
+            options.interval,
         )  # fmt: skip
         counted = tally.tally(
             count(options.file, columns, separator=options.separator), columns, positive=options.positive
         )
-        found = report(counted, setting)
+        found = report(counted, setting, progress=True)
         print(found)
         if options.html:
             found.to_html(options.html)
@@ -89,8 +90,8 @@ def _pieces(path: Path, columns: tally.Columns, separator: str | None) -> Iterat
         separator = separator or ("\t" if ".tsv" in path.suffixes else ",")
         try:
             pieces = pd.read_csv(
-                file, sep=separator, chunksize=ROWS, dtype=str, keep_default_na=False, na_values=[""], encoding="utf-8-sig",
-                compression=COMPRESSED.get(path.suffix), usecols=None, skipinitialspace=True,
+                file, sep=separator, chunksize=ROWS, dtype=str, keep_default_na=False, na_values=[""],
+                encoding="utf-8-sig", compression=COMPRESSED.get(path.suffix), usecols=None, skipinitialspace=True,
             )  # fmt: skip
             for piece in pieces:
                 yield (
@@ -162,6 +163,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--minimum", type=int, default=30, help="groups with fewer cases are named, not tested (default: %(default)s)")
     add("--confidence", type=float, default=0.95, help="of intervals and verdicts (default: %(default)s)")
     add("--power", type=float, default=0.8, help="with which more cases would show the margin (default: %(default)s)")
+    add("--interval", default="auto", metavar="METHOD", help="how differences get theirs (default: %(default)s)")
     add("--separator", help="between fields of a CSV (default: a comma, or a tab for .tsv)")
     add("--title", help="of the report")
     add("--html", type=Path, metavar="FILE", help="write the report as one self-contained page")

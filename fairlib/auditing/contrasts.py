@@ -1,14 +1,15 @@
-"""Every group against others: the difference, its interval, how often chance does that, and how many more cases would tell.
+"""Every group against others: the difference, its interval, how often chance does that, how many more cases would tell.
 
 Three ways to be sure, by what the data are:
 
-- shares of independent cases: Newcombe's interval where all four counts are at least `FEW`, else the union of two exact ones
-  (Clopper and Pearson), so that coverage stays within 0.7 points of nominal for any rates and any groups of 30 or more
-  (tests/test_auditing_contrasts.py enumerates it); Fisher's exact test, which is how often the difference is as large when
-  cases are dealt to the two groups at random;
-- means of probabilities: Welch's interval and test;
-- cases that belong together by their source: an interval and test for a difference of ratios whose variance counts sources, not
-  cases. Two examples made from one source count for what they are worth, and paired data get the precision of pairs.
+- Shares of independent cases: an interval of `fairlib.bounds`, and Fisher's exact test, which is how often the
+  difference is as large when cases are dealt to the two sides at random. By default betting on matched blocks, which
+  holds for any n, as long as an audit is small enough to play the games; beyond that "counts": Newcombe's interval
+  where all four counts are at least `FEW`, else the union of two exact ones. Its coverage stays within 0.7 points of
+  nominal for any two rates and groups of 30 or more (tests/test_auditing_contrasts.py enumerates it); it costs nothing.
+- Means of probabilities: Welch's interval and test.
+- Cases that belong together by their source: an interval and test for a difference of ratios whose variance is that
+  between sources. Two cases made from one source count for what they are worth, and pairs get the precision of pairs.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportion_confint
 
+from fairlib import bounds
 from fairlib.auditing.groups import Family
 from fairlib.auditing.rates import Sums
 
 FEW = 5  # events, or cases without, below which no normal approximation is trusted
+ONE_BY_ONE = ("betting", "betting_per_group", "exact_unconditional")  # the methods that take no arrays of counts
+AFFORDABLE = 500_000  # rounds of betting in one audit: about 15 s
+LONGEST = 20_000  # rounds of one game; a longer one is bundled
 
 
 class Contrast(NamedTuple):
@@ -39,11 +42,9 @@ class Contrast(NamedTuple):
     variance_others: np.ndarray  # of the others' mean
 
 
-def contrast(sums: Sums, family: Family, *, source: np.ndarray | None, confidence: float) -> tuple[dict, Contrast]:
+def contrast(sums: Sums, family: Family, *, source: np.ndarray | None, interval: str, confidence: float):
     """Return the values on both sides of each comparison, and the comparison itself."""
-    count, total, square = (family.total(values) for values in (sums.count, sums.total, sums.square))
-    n, k, s = (values[family.compared] for values in (count, total, square))
-    n_others, k_others, s_others = (family.others(values) for values in (count, total, square))
+    n, k, s, n_others, k_others, s_others = both_sides(sums, family)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean, mean_others = k / n, k_others / n_others
         spread, spread_others = s / n - mean**2, s_others / n_others - mean_others**2
@@ -52,25 +53,37 @@ def contrast(sums: Sums, family: Family, *, source: np.ndarray | None, confidenc
         return sides, _by_source(sums, family, source, (n, mean, n_others, mean_others), confidence)
     if sums.rate.uses_probability:
         return sides, _welch(n, mean, spread, n_others, mean_others, spread_others, confidence)
-    return sides, _shares(n, k, n_others, k_others, confidence)
+    return sides, _shares(n, k, n_others, k_others, interval, confidence)
 
 
-def newcombe(k: np.ndarray, n: np.ndarray, k_others: np.ndarray, n_others: np.ndarray, confidence: float):
-    """Return Newcombe's (1998) interval for a difference of shares, which joins two Wilson intervals; asymptotic."""
-    low, high = proportion_confint(k, n, 1 - confidence, method="wilson")
-    low_others, high_others = proportion_confint(k_others, n_others, 1 - confidence, method="wilson")
-    mean, others = k / n, k_others / n_others
-    return (
-        mean - others - np.hypot(mean - low, high_others - others),
-        mean - others + np.hypot(high - mean, others - low_others),
-    )
+def both_sides(sums: Sums, family: Family) -> tuple[np.ndarray, ...]:
+    """Return count, total and squares of the compared groups, and the same of those they stand against."""
+    summed = [family.total(values) for values in (sums.count, sums.total, sums.square)]
+    return (*(values[family.compared] for values in summed), *(family.others(values) for values in summed))
 
 
-def exact_union(k: np.ndarray, n: np.ndarray, k_others: np.ndarray, n_others: np.ndarray, confidence: float):
-    """Return the interval from one exact interval per side, each missing half as often: holds for any n, and is wide."""
-    low, high = proportion_confint(k, n, (1 - confidence) / 2, method="beta")
-    low_others, high_others = proportion_confint(k_others, n_others, (1 - confidence) / 2, method="beta")
-    return low - high_others, high - low_others
+def rounds(sums: Sums, family: Family) -> int:
+    """Return how long betting would take for these comparisons: a round per case of the smaller side."""
+    n, _, _, n_others, _, _ = both_sides(sums, family)
+    return int(np.minimum(np.minimum(n, n_others), LONGEST).sum())
+
+
+def ends(k: np.ndarray, n: np.ndarray, k_others: np.ndarray, n_others: np.ndarray, *, interval: str, confidence: float):
+    """Return the ends of the intervals for differences of shares, and which method made each."""
+    counts, alpha = (k, n, k_others, n_others), 1 - confidence
+    if interval == "counts":
+        few = np.minimum.reduce([k, n - k, k_others, n_others - k_others]) < FEW
+        chosen = {name: bounds.METHODS[name].counts(*counts, alpha=alpha) for name in ("clopper_pearson", "newcombe")}
+        low, high = (np.where(few, *(chosen[name][end] for name in chosen)) for end in (0, 1))
+        return low, high, np.where(few, "clopper_pearson", "newcombe")
+    method = bounds.METHODS[interval]
+    if interval in ONE_BY_ONE:
+        found = np.array([_one(method, *map(int, four), alpha=alpha) for four in zip(*counts, strict=True)])
+        low, high = found.reshape(-1, 2).T
+    else:
+        low, high = method.counts(*counts, alpha=alpha)
+    difference = k / n - k_others / n_others
+    return np.minimum(low, difference), np.maximum(high, difference), np.full(len(n), interval)
 
 
 def exact_p(k: np.ndarray, n: np.ndarray, k_others: np.ndarray, n_others: np.ndarray) -> np.ndarray:
@@ -84,24 +97,15 @@ def exact_p(k: np.ndarray, n: np.ndarray, k_others: np.ndarray, n_others: np.nda
     return np.minimum(1.0, 2 * np.minimum(below, above))
 
 
-def corrected(p: np.ndarray) -> np.ndarray:
-    """Return Holm's p-values: how often at most, in an audit of this size where nothing differs, chance leads to such a claim."""
-    result = np.full(len(p), np.nan)
-    tested = np.isfinite(p)
-    if tested.any():
-        result[tested] = multipletests(p[tested], method="holm")[1]
-    return result
-
-
 def detectable(variance, n, variance_others, *, alpha: float, power: float) -> np.ndarray:
     """Return the smallest true difference that n cases of the group show with probability `power` at level `alpha`."""
     return _reach(alpha, power) * np.sqrt(variance / np.maximum(n, 1) + variance_others)
 
 
 def more_needed(variance, n, variance_others, *, margin: float, alpha: float, power: float) -> np.ndarray:
-    """Return how many more cases of the group would show a difference of `margin`: infinite where the others are too few.
+    """Return how many more cases of the group would show a difference of `margin`, the others staying as they are.
 
-    The others stay as they are. Normal approximation with the variance that a rate `margin` away from the others' would have.
+    Infinite where the others are too few. Normal approximation, with the others' rate for the variance.
     """
     budget = (margin / _reach(alpha, power)) ** 2 - variance_others
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -113,25 +117,29 @@ def _reach(alpha: float, power: float) -> float:
     return stats.norm.isf(alpha / 2) + stats.norm.ppf(power)
 
 
-def _shares(n, k, n_others, k_others, confidence: float) -> Contrast:
+def _one(method: bounds.Method, k: int, n: int, k_others: int, n_others: int, *, alpha: float) -> tuple[float, float]:
+    costs = (np.repeat([1.0, 0.0], [ones, size - ones]) for ones, size in ((k, n), (k_others, n_others)))
+    return method.function(*costs, alpha=alpha, rng=0)  # the seed of everybody: nobody picks one that suits
+
+
+def _shares(n, k, n_others, k_others, interval: str, confidence: float) -> Contrast:
     low, high, p = (np.full(len(n), np.nan) for _ in range(3))
+    method = np.full(len(n), "", dtype=object)
     both = (n > 0) & (n_others > 0)
-    counts = k[both], n[both], k_others[both], n_others[both]
-    few = np.minimum.reduce([k, n - k, k_others, n_others - k_others]) < FEW
     if both.any():
-        low[both], high[both] = np.where(few[both], exact_union(*counts, confidence), newcombe(*counts, confidence))
+        counts = k[both], n[both], k_others[both], n_others[both]
+        low[both], high[both], method[both] = ends(*counts, interval=interval, confidence=confidence)
         p[both] = exact_p(*counts)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean, others = k / n, k_others / n_others
-        # A group as yet too small to know is taken to be like the others; one case more keeps 0 and 1 off the edge.
+        # A group as yet too small to know is taken to be like the others; half a case more keeps 0 and 1 off the edge.
         typical = (k_others + 0.5) / (n_others + 1)
         return Contrast(
             units=np.minimum(n, n_others),
-            difference=mean - others,
+            difference=k / n - k_others / n_others,
             low=low,
             high=high,
             p=p,
-            method=np.where(few, "exact union", "newcombe"),
+            method=method,
             variance=typical * (1 - typical),
             variance_others=typical * (1 - typical) / n_others,
         )
@@ -151,8 +159,8 @@ def _welch(n, mean, spread, n_others, mean_others, spread_others, confidence: fl
 def _by_source(sums: Sums, family: Family, source: np.ndarray, sides: tuple, confidence: float) -> Contrast:
     """Compare ratios of sums over sources: Var = S/(S - 1) Σₛ uₛ², where uₛ is what source s adds to the difference.
 
-    uₛ = (kₛ - mean nₛ)/n of the group less the same of the others. Sources that the group does not touch are summed up in closed
-    form, so that the cost is that of the occupied pairs of source and group, however many groups there are.
+    uₛ = (kₛ - mean nₛ)/n of the group less the same of the others. Sources that the group does not touch are summed up
+    in closed form, so the cost is that of the occupied pairs of source and group, however many groups there are.
     """
     n, mean, n_others, mean_others = sides
     sources = int(source.max()) + 1

@@ -17,7 +17,7 @@ VERDICTS = {
     "shown": "a difference that chance hardly explains, even in an audit with this many comparisons",
     "hint": "would be evidence if this were the only comparison, and is none among so many",
     "small": "a difference as large as the margin is ruled out",
-    "open": "the data allow both: no difference, and one that matters",
+    "open": "the data fit with both, no difference and one that matters",
     "too few": "too few cases to say anything",
     "undefined": "nothing varies, so there is nothing to compare",
 }
@@ -26,13 +26,14 @@ NAMED = 12  # groups that one sentence names; more are counted
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence, and the verdict behind it."""
+    """What is said about a group or a rate, and the verdict behind it."""
 
     verdict: str
+    subject: str
     text: str
 
     def __str__(self) -> str:
-        return self.text
+        return f"{self.subject}: {self.text}"
 
 
 def verdicts(rows: pd.DataFrame, setting: Setting, *, units: np.ndarray) -> np.ndarray:
@@ -57,11 +58,11 @@ def findings(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
         chosen = rows[rows["verdict"] == verdict]
         chosen = chosen.loc[chosen["difference"].abs().sort_values(ascending=False, kind="stable").index]
         tested = int(rows["p_corrected"].notna().sum())
-        found += [Finding(verdict, _difference(row, tested, margin)) for row in chosen.itertuples()]
-    for verdict, sentence in (("open", _open), ("small", _small), ("undefined", _undefined)):
+        found += [Finding(verdict, row.group, _difference(row, tested, margin)) for row in chosen.itertuples()]
+    for verdict, say in (("open", _open), ("small", _small), ("undefined", _undefined)):
         chosen = rows[rows["verdict"] == verdict]
         for (rate, class_name), same in chosen.groupby(["rate", "class"], sort=False):
-            found.append(Finding(verdict, sentence(same, question(rate, class_name), margin)))
+            found.append(Finding(verdict, question(rate, class_name), say(same, margin)))
     return found + _too_few(rows[rows["verdict"] == "too few"], setting)
 
 
@@ -80,15 +81,15 @@ def percent(share: float, digits: int = 1) -> str:
     if not np.isfinite(share):
         return "undefined"
     if digits == 1 and 0 < abs(share) < 0.0005:
-        return f"{100 * share:.2g} %"
-    return f"{100 * share:.{digits}f} %"
+        return f"{100 * share:.2g}%"
+    return f"{100 * share:.{digits}f}%"
 
 
 def chance(p: float) -> str:
     """Write how often chance does something at most."""
     if p < 0.0001:
         return "fewer than 1 in 10,000"
-    return f"at most {100 * p:.2g} % of" if p < 0.1 else f"at most {100 * p:.0f} % of"
+    return f"at most {100 * p:.2g}% of" if p < 0.1 else f"at most {100 * p:.0f}% of"
 
 
 def points(row) -> str:
@@ -105,7 +106,7 @@ def sides(row) -> str:
     rate, c = RATES[row.rate], quoted(row.class_name)
     words = rate.words.format(value=_value(row.value, rate), n=f"{row.n:,}", c=c)
     again = rate.again.format(value=_value(row.value_against, rate), n=f"{row.n_against:,}")
-    return f"{row.group}: {words}, against {again} for {row.against}"
+    return f"{words}, against {again} for {row.against}"
 
 
 def more(row, margin: float) -> str:
@@ -128,7 +129,8 @@ def _difference(row, tested: int, margin: float) -> str:
     said = f"{sides(row)}: {points(row)}."
     if row.verdict == "shown":
         small = f" It is smaller than {100 * margin:g} points." if max(abs(row.low), abs(row.high)) < margin else ""
-        return f"{said} A model that treats all alike would lead to such a claim in {chance(row.p_corrected)} audits.{small}"
+        often = chance(row.p_corrected)
+        return f"{said} A model that treats all alike would lead to such a claim in {often} audits.{small}"
     missing = f" {sentence(more(row, margin))}" if row.more > 0 else ""
     return (
         f"{said} If this were the only comparison, chance would do this in {chance(row.p)} audits; "
@@ -136,9 +138,10 @@ def _difference(row, tested: int, margin: float) -> str:
     )
 
 
-def _open(rows: pd.DataFrame, title: str, margin: float) -> str:
+def _open(rows: pd.DataFrame, margin: float) -> str:
     needed = rows[rows["more"] > 0].sort_values("more", kind="stable")
-    said = f"{title}. Not decided for {named(rows['group'])}: the data allow no difference, and also one of {100 * margin:g} points."
+    both = f"the data fit with no difference, and also with one of {100 * margin:g} points"
+    said = f"not decided for {named(rows['group'])}: {both}."
     if not len(needed):
         return said
     finite = needed[np.isfinite(needed["more"])]
@@ -152,12 +155,12 @@ def _open(rows: pd.DataFrame, title: str, margin: float) -> str:
     return f"{said} {sentence('; '.join(told))}"
 
 
-def _small(rows: pd.DataFrame, title: str, margin: float) -> str:
-    return f"{title}. A difference of {100 * margin:g} points or more is ruled out for {named(rows['group'])}."
+def _small(rows: pd.DataFrame, margin: float) -> str:
+    return f"a difference of {100 * margin:g} points or more is ruled out for {named(rows['group'])}."
 
 
-def _undefined(rows: pd.DataFrame, title: str, margin: float) -> str:
-    return f"{title}. Nothing to compare for {named(rows['group'])}: nothing varies."
+def _undefined(rows: pd.DataFrame, margin: float) -> str:
+    return f"nothing to compare for {named(rows['group'])}: nothing varies."
 
 
 def _too_few(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
@@ -166,12 +169,9 @@ def _too_few(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
         smallest = same.sort_values("n", ascending=False, kind="stable")
         counts = [f"{row.group} ({row.n:,})" for row in smallest.head(NAMED).itertuples()]
         rest = f" and {len(same) - NAMED:,} more groups" if len(same) > NAMED else ""
-        which = RATES[rate].qualifies.format(c=quoted(class_name))
-        text = (
-            f"{question(rate, class_name)}. Fewer than {setting.minimum} {setting.unit}{' ' + which if which else ''}, too few to say anything, "
-            f"on one side of: {', '.join(counts)}{rest}."
-        )
-        told.append(Finding("too few", text))
+        which = f"{setting.minimum} {setting.unit} {RATES[rate].qualifies.format(c=quoted(class_name))}".strip()
+        text = f"too few to say anything, under {which}: {', '.join(counts)}{rest}."
+        told.append(Finding("too few", question(rate, class_name), text))
     return told
 
 
@@ -182,4 +182,4 @@ def named(groups: pd.Series) -> str:
 
 
 def _value(value: float, rate) -> str:
-    return percent(value).replace(" %", " points") if rate.title.startswith("Overestimation") else percent(value)
+    return percent(value).replace("%", " points") if rate.title.startswith("Overestimation") else percent(value)

@@ -35,7 +35,7 @@ class Family:
 
     @cached_property
     def compared(self) -> np.ndarray:
-        """Which groups are compared: all but the reference; of two groups only the first, for the other is its mirror."""
+        """Which groups are compared: all but the reference; of two only the first, the other being its mirror."""
         if self.reference is not None:
             return np.delete(np.arange(len(self)), self.reference)
         return np.arange(1) if len(self) == 2 else np.arange(len(self))

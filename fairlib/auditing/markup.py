@@ -1,4 +1,4 @@
-"""HTML that cannot be broken by a name: whatever is not `Markup` is escaped, and there is no other way to write an element."""
+"""HTML that no name can break: whatever is not `Markup` is escaped, and there is no other way to write an element."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib import resources
 
 import numpy as np
 
-# Characters that HTML forbids, that no file can hold, or that make a text read other than it is written (bidi controls).
+# Characters that HTML forbids, that no file can hold, or that make a text read other than written (bidi controls).
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 WIDTH, HEIGHT, EDGE = 220, 22, 6  # of the picture of one interval
 COLOURS = {"shown": "#a33600", "hint": "#6b4e00", "small": "#00573f", "open": "#404040", "too few": "#595959"}
@@ -37,14 +37,19 @@ def stylesheet() -> Markup:
 
 
 def table(caption: object, head: list, body: list[list], *, class_: str = "") -> Markup:
-    """Write a table whose first column names its rows; cells may be `Markup` with their own element (td)."""
+    """Write a table whose first column names its rows; a cell that is a td or th already stays as it is."""
 
-    def cell(value: object) -> Markup:
-        return value if isinstance(value, Markup) and value.startswith("<td") else element("td", value)
+    def cell(value: object, name: str, **attributes: str) -> Markup:
+        whole = isinstance(value, Markup) and value.startswith(f"<{name}")
+        return value if whole else element(name, value, **attributes)
 
-    header = element("tr", *(element("th", value, scope="col") for value in head))
-    rows = [element("tr", element("th", row[0], scope="row"), *map(cell, row[1:])) for row in body]
-    inner = element("table", element("caption", caption), element("thead", header), element("tbody", *rows), class_=class_)
+    header = element("tr", *(cell(value, "th", scope="col") for value in head))
+    rows = [
+        element("tr", element("th", row[0], scope="row"), *(cell(value, "td") for value in row[1:])) for row in body
+    ]
+    inner = element(
+        "table", element("caption", caption), element("thead", header), element("tbody", *rows), class_=class_
+    )
     # A wide table scrolls by itself, also by keyboard, and leaves the page where it is.
     return element("div", inner, class_="wide", tabindex="0", role="region", aria_label=re.sub("<[^>]*>", "", caption))
 
@@ -54,13 +59,21 @@ def scale(limit: float) -> Markup:
     marks = []
     for value, anchor in ((-limit, "start"), (0.0, "middle"), (limit, "end")):
         marks.append(
-            element("text", f"{100 * value:+.3g}" if value else "0", x=f"{_place(value, limit):.1f}", y=15, text_anchor=anchor)
+            element(
+                "text",
+                f"{100 * value:+.3g}" if value else "0",
+                x=f"{_place(value, limit):.1f}",
+                y=15,
+                text_anchor=anchor,
+            )
         )
     return _picture(f"axis from {-100 * limit:.3g} to {100 * limit:.3g} percentage points", *marks)
 
 
-def interval(difference: float, low: float, high: float, *, limit: float, margin: float, verdict: str, words: str) -> Markup:
-    """Draw one interval: a band for differences that do not matter, a line, and a dot that is filled where a difference is shown."""
+def interval(
+    difference: float, low: float, high: float, *, limit: float, margin: float, verdict: str, words: str
+) -> Markup:
+    """Draw one interval: a band for differences that do not matter, a line, and a dot, filled where one is shown."""
     colour = COLOURS.get(verdict, COLOURS["open"])
     left, right = _place(-margin, limit), _place(margin, limit)
     drawn = [
@@ -69,14 +82,26 @@ def interval(difference: float, low: float, high: float, *, limit: float, margin
     ]
     if np.isfinite([difference, low, high]).all():
         middle = HEIGHT / 2
-        drawn.append(_rule("line", x1=_place(low, limit), x2=_place(high, limit), y1=middle, y2=middle, stroke=colour, stroke_width=2))
+        drawn.append(
+            _rule(
+                "line",
+                x1=_place(low, limit),
+                x2=_place(high, limit),
+                y1=middle,
+                y2=middle,
+                stroke=colour,
+                stroke_width=2,
+            )
+        )
         for end, sign in ((low, -1), (high, 1)):
             x, beyond = _place(end, limit), abs(end) > limit
             tip = f"{x - 4 * sign:.1f},{middle - 4} {x:.1f},{middle} {x - 4 * sign:.1f},{middle + 4}"
             bar = f"{x:.1f},{middle - 4} {x:.1f},{middle + 4}"
             drawn.append(_rule("polyline", points=tip if beyond else bar, fill="none", stroke=colour, stroke_width=2))
         fill = colour if verdict == "shown" else "#ffffff"
-        drawn.append(_rule("circle", cx=_place(difference, limit), cy=middle, r=4, fill=fill, stroke=colour, stroke_width=2))
+        drawn.append(
+            _rule("circle", cx=_place(difference, limit), cy=middle, r=4, fill=fill, stroke=colour, stroke_width=2)
+        )
     return _picture(words, *drawn)
 
 

@@ -1,26 +1,23 @@
-"""The report as one page that needs nothing else: no script, no request, every picture inside, readable by ear as well as by eye."""
+"""The report as one page that needs nothing else: no script, no request, all pictures inside; for eye and ear."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-import fairlib.auditing as auditing
 from fairlib.auditing import findings
+from fairlib.auditing.explained import BADGES, about
 from fairlib.auditing.markup import Markup, element, interval, safe, scale, stylesheet, table
 from fairlib.auditing.rates import RATES
+
+if TYPE_CHECKING:
+    from fairlib.auditing import Report
 
 # The browser itself refuses whatever would be fetched.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 MOST_ROWS, MOST_TABLES, MOST_SENTENCES, MOST_COLUMNS = 25, 60, 40, 10
-BADGES = {
-    "shown": "difference shown",
-    "hint": "hint only",
-    "small": "ruled out",
-    "open": "open",
-    "too few": "too few",
-    "undefined": "undefined",
-}
 CHAPTERS = {
     "shown": ("Differences that are shown", "No comparison shows a difference."),
     "hint": ("Hints that are no evidence", ""),
@@ -31,7 +28,7 @@ CHAPTERS = {
 }
 
 
-def document(report: auditing.Report) -> str:
+def document(report: Report) -> str:
     """Return the whole page."""
     head = element(
         "head",
@@ -44,7 +41,7 @@ def document(report: auditing.Report) -> str:
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
-def fragment(report: auditing.Report) -> str:
+def fragment(report: Report) -> str:
     """Return the page without its frame, for a notebook."""
     told = report.findings
     parts = [
@@ -55,22 +52,23 @@ def fragment(report: auditing.Report) -> str:
         *_glance(report),
     ]
     for verdict, (title, nothing) in CHAPTERS.items():
-        parts += _chapter(title, nothing, [finding.text for finding in told if finding.verdict == verdict])
-    parts += [*_comparisons(report), *_reading(report), *_limits(report), *_making(report)]
+        parts += _chapter(title, nothing, [finding for finding in told if finding.verdict == verdict])
+    parts += [*_gaps(report), *_comparisons(report), *about(report)]
     return element("div", *parts, class_="fairlib-audit")
 
 
-def _chapter(title: str, nothing: str, sentences: list[str]) -> list[Markup]:
-    if not sentences:
+def _chapter(title: str, nothing: str, told: list[findings.Finding]) -> list[Markup]:
+    if not told:
         return [element("h2", title), element("p", nothing)] if nothing else []
-    rest = len(sentences) - MOST_SENTENCES
-    said = [element("h2", title), element("ul", *(element("li", text) for text in sentences[:MOST_SENTENCES]))]
+    rest = len(told) - MOST_SENTENCES
+    items = (element("li", element("strong", one.subject), ": ", one.text) for one in told[:MOST_SENTENCES])
+    said = [element("h2", title), element("ul", *items)]
     if rest > 0:
         said.append(element("p", f"And {rest:,} more, which the table of all comparisons holds.", class_="note"))
     return said
 
 
-def _glance(report: auditing.Report) -> list[Markup]:
+def _glance(report: Report) -> list[Markup]:
     """One small table per attribute: groups down, rates across."""
     parts = []
     rates = report.rows[["rate", "class"]].drop_duplicates()
@@ -90,7 +88,7 @@ def _glance(report: auditing.Report) -> list[Markup]:
         parts.append(table(caption, ["group", *heads], body, class_="glance"))
     if not parts:
         return []
-    legend = "Shaded with a bold number: shown; shaded with ?: a hint only; with ≈: a difference that matters is ruled out; plain: open."
+    legend = "Bold: shown. With ?: a hint only. With ≈: a difference that matters is ruled out. Plain: open."
     return [element("h2", "At a glance"), *parts, element("p", legend, class_="note")]
 
 
@@ -101,7 +99,7 @@ def _glance_cell(row: pd.Series) -> Markup:
     return element("td", _signed(row["difference"]) + mark, class_=_class(row["verdict"]))
 
 
-def _comparisons(report: auditing.Report) -> list[Markup]:
+def _comparisons(report: Report) -> list[Markup]:
     """All comparisons, one table per attribute and rate, on one common scale."""
     rows, setting = report.rows, report.setting
     tested = rows[rows["p_corrected"].notna()]
@@ -110,7 +108,7 @@ def _comparisons(report: auditing.Report) -> list[Markup]:
         element("h2", "All comparisons"),
         element(
             "p",
-            f"Differences in percentage points with intervals of {100 * setting.confidence:g} % confidence, each for its "
+            f"Differences in percentage points with intervals of {100 * setting.confidence:g}% confidence, each for its "
             f"comparison alone. The band around 0 is the margin of {100 * setting.margin:g} points; a filled dot is a "
             "difference that is shown.",
         ),
@@ -118,7 +116,7 @@ def _comparisons(report: auditing.Report) -> list[Markup]:
     tables = list(rows.groupby(["attribute", "rate", "class"], sort=False))
     if len(tables) > MOST_TABLES:
         telling = [one for one in tables if (one[1]["verdict"] == "shown").any()][:MOST_TABLES]
-        said = f"{len(telling)} of {len(tables):,} tables, of those with a difference that is shown; all comparisons are in the table of results."
+        said = f"Of {len(tables):,} tables, {len(telling)} of those with a difference that is shown."
         parts.append(element("p", said, class_="note"))
         tables = telling
     last = None
@@ -136,9 +134,10 @@ def _forest(rows: pd.DataFrame, title: str, limit: float, margin: float) -> Mark
     if len(rows) > MOST_ROWS:
         caption += f" ({MOST_ROWS} of {len(rows):,} groups, those whose differences are clearest)"
         rows = rows.sort_values(["p_corrected", "p", "n"], ascending=[True, True, False], kind="stable").head(MOST_ROWS)
-    rows = rows.sort_values("difference", ascending=False, kind="stable")
-    head = ["group", "cases", "rate", against, "difference [interval]", scale(limit), "verdict"]
-    return table(caption, head, [_forest_row(row, limit, margin) for row in rows.itertuples()])
+    last = rows["verdict"] == "too few"
+    rows = rows.assign(last=last).sort_values(["last", "difference"], ascending=[True, False], kind="stable")
+    head = ["group", "cases", "rate", against, "difference [interval]", scale(limit), _head("verdict")]
+    return table(caption, head, [_forest_row(row, limit, margin) for row in rows.itertuples()], class_="forest")
 
 
 def _forest_row(row, limit: float, margin: float) -> list:
@@ -146,71 +145,45 @@ def _forest_row(row, limit: float, margin: float) -> list:
     verdict = element("td", badge, class_="words")
     if row.verdict == "too few":  # a rate of three people is no rate, and may give one of them away
         return [row.group, f"{row.n:,}", "–", "–", "–", "", verdict]
-    numbers = f"{_signed(row.difference)} [{_signed(row.low)}, {_signed(row.high)}]"
-    if not np.isfinite([row.low, row.high]).all():
-        numbers = _signed(row.difference)
-    drawn = interval(
-        row.difference, row.low, row.high, limit=limit, margin=margin, verdict=row.verdict, words=f"{row.group}: {numbers} points"
-    )
-    value, other = findings.percent(row.value), findings.percent(row.value_against)
-    return [row.group, f"{row.n:,}", value, other, element("td", numbers), drawn, verdict]
+    numbers = _signed(row.difference)
+    if np.isfinite([row.low, row.high]).all():
+        numbers += f" [{_signed(row.low)}, {_signed(row.high)}]"
+    look = {"limit": limit, "margin": margin, "verdict": row.verdict, "words": f"{row.group}: {numbers} points"}
+    drawn = interval(row.difference, row.low, row.high, **look)
+    shares = findings.percent(row.value), findings.percent(row.value_against)
+    return [row.group, f"{row.n:,}", *shares, numbers, element("td", drawn), verdict]
 
 
-def _reading(report: auditing.Report) -> list[Markup]:
-    setting = report.setting
-    tested = int(report.rows["p_corrected"].notna().sum())
-    explained = {
-        "Interval": f"The numbers in brackets: differences that the data do not rule out. It is built so that in {100 * setting.confidence:g} % "
-        "of audits it holds the true difference of its comparison.",
-        "So many of a hundred audits": f"Who compares often finds something. {tested:,} comparisons were tested here, and the verdicts allow for that: "
-        f"if no group differed from any other, an audit like this would claim a difference in at most {100 * setting.alpha:.3g} % of cases.",
-        "So many more cases": f"With these, a true difference of {100 * setting.margin:g} points would be shown in {100 * setting.power:g} of 100 audits "
-        "of this size; an estimate.",
-    }
-    explained |= {BADGES[verdict].capitalize(): f"{words[0].upper()}{words[1:]}." for verdict, words in findings.VERDICTS.items()}
-    entries = [part for term, words in explained.items() for part in (element("dt", term), element("dd", words))]
-    return [element("h2", "How to read this report"), element("dl", *entries)]
-
-
-def _limits(report: auditing.Report) -> list[Markup]:
-    said = [
-        "A difference is not its cause. Groups may differ in how often the label is true, or in what the cases are like; the report says "
-        "how the model fares with them, not why.",
-        "A difference in how often something is predicted is no error by itself; one in errors, misses or false alarms is measured "
-        "against the labels.",
-        "The labels are taken as true and the groups as recorded. Where labels are themselves unfair, a model that repeats them looks fair here.",
-        "What holds for these cases holds for others only where these are a fair sample of them.",
+def _gaps(report: Report) -> list[Markup]:
+    """How far the groups of an attribute are apart, for which an interval must not forget that one looked at all."""
+    if not len(report.gaps):
+        return []
+    head = ["rate", "groups", _head("highest"), _head("lowest"), "gap [interval]"]
+    parts = [
+        element("h2", "How far the groups are apart"),
+        element(
+            "p",
+            "The highest rate less the lowest, in percentage points. Some group is always highest: the interval allows for "
+            "that, and reaches 0 where the groups may all be alike.",
+        ),
     ]
-    if report.sources is None:
-        said.append("Cases are taken to be independent. If several belong to one person or text, audit again and name that column as the source.")
-    if "unreliable" in set(report.rows["rate"]):
-        said.append("Groups in which the label is true more often than in others cannot, in general, have equal rates of every kind at once.")
-    return [element("h2", "What this report cannot say"), element("ul", *(element("li", text) for text in said))]
+    for attribute, rows in report.gaps.groupby("attribute", sort=False):
+        body = [
+            [
+                _short(row.rate, row.class_name),
+                f"{row.groups:,}",
+                element("td", row.highest, class_="words"),
+                element("td", row.lowest, class_="words"),
+                f"{100 * row.gap:.1f} [{100 * row.low:.1f}, {100 * row.high:.1f}]",
+            ]
+            for row in rows.rename(columns={"class": "class_name"}).head(MOST_ROWS).itertuples()
+        ]
+        parts.append(table(f"By {attribute}", head, body))
+    return parts
 
 
-def _making(report: auditing.Report) -> list[Markup]:
-    setting, methods = report.setting, sorted(set(report.rows["method"]))
-    parts = {role: value for role, value in setting.columns._asdict().items() if value and role not in ("group", "threshold")}
-    facts = {"groups": ", ".join(setting.columns.group), **parts, "classes": ", ".join(report.classes[:20])}
-    facts |= {"cases": f"{report.cases:,}"} | ({} if report.sources is None else {"sources (independent)": f"{report.sources:,}"})
-    facts |= {
-        "compared with": "; ".join(dict.fromkeys(report.rows["against"])) if len(set(report.rows["against"])) <= 20 else "see tables",
-        "confidence": f"{100 * setting.confidence:g} %",
-        "margin": f"{100 * setting.margin:g} points",
-        "fewest cases per group": f"{setting.minimum} {setting.unit}",
-        "intervals and tests": "; ".join(METHODS[method] for method in methods),
-        "many comparisons": "Holm's correction over all of them",
-    }
-    body = [[name, element("td", value, class_="words")] for name, value in facts.items()]
-    return [element("h2", "How it was made"), table("Data and settings", ["", ""], body)]
-
-
-METHODS = {
-    "newcombe": "Newcombe's interval with Fisher's exact test",
-    "exact union": "where counts are below 5, the union of two Clopper-Pearson intervals with Fisher's exact test",
-    "welch": "Welch's interval and test for means",
-    "by source": "t interval and test whose variance is that between sources",
-}
+def _head(words: str) -> Markup:
+    return element("th", words, scope="col", class_="words")
 
 
 def _short(rate: str, class_name: str) -> str:

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fairlib.auditing.tally import Columns, listed
+from fairlib.bounds import METHODS
+
+INTERVALS = ("auto", "counts", *(name for name, method in METHODS.items() if not method.paired))
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,7 @@ class Setting:
     confidence: float = 0.95
     power: float = 0.8
     title: str = "Audit"
+    interval: str = "auto"
     references: Mapping[str, object] = field(init=False)  # by column
 
     def __post_init__(self) -> None:
@@ -41,6 +45,8 @@ class Setting:
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} must be a whole number from {least} on, found {value!r}")
+        if self.interval not in INTERVALS:
+            raise ValueError(f"interval must be one of {listed(INTERVALS, most=99)}, found {self.interval!r}")
         object.__setattr__(self, "references", self._by_column())
 
     @property

@@ -1,7 +1,7 @@
 """From any data frame to counts: how many examples share their attributes, label and prediction.
 
 Whatever the audit says about rates follows from these counts, so the rows are looked at once: a million rows with four
-attributes become a few thousand cells, inside the engine that holds the frame. Counts of parts add up to counts of the whole.
+attributes become a few thousand cells, inside the engine that holds the frame. Counts of parts add up to counts of all.
 """
 
 from __future__ import annotations
@@ -114,44 +114,37 @@ def cells(frame, columns: Columns) -> pd.DataFrame:
 
 
 def tally(counted: pd.DataFrame, columns: Columns, *, positive=None) -> Tally:
-    """Code the combinations that `cells` found; `cells` of several parts of a file may simply stand below each other."""
+    """Code the combinations that `cells` found; those of several parts of a file may simply stand below each other."""
     counted = counted[counted[COUNT] > 0]
     if not len(counted):
-        raise ValueError(
-            "the table has no rows" if columns.count is None else f"column {columns.count!r} is 0 throughout"
-        )
+        raise ValueError("the table has no rows, or all its counts are 0")
     attributes, notes = {}, []
     for name in columns.group:
         attributes[name], said = _attribute(counted[name], name, counted[COUNT].to_numpy())
         notes += said
-    outcomes = {role: getattr(columns, role) for role in ("label", "prediction") if getattr(columns, role)}
-    for name in outcomes.values():
-        if missing := int(counted.loc[counted[name].isna(), COUNT].sum()):
-            raise ValueError(f"column {name!r} has {missing} missing value(s); every example needs one")
-    values = {role: counted[name] for role, name in outcomes.items()}
-    classes = _classes(values, outcomes)
+    values = {role: counted[getattr(columns, role)] for role in ("label", "prediction") if getattr(columns, role)}
+    for column in values.values():
+        if missing := int(counted.loc[column.isna(), COUNT].sum()):
+            raise ValueError(f"column {column.name!r} has {missing} missing value(s); every case needs one")
+    classes = _classes(values)
     if columns.thresholded:
         classes = _two_classes(classes, positive, columns)
-        chosen = _chosen(classes, positive, outcomes)
-        high = counted[THRESHOLDED].to_numpy(dtype=bool)
-        values["prediction"] = pd.Series(np.where(high, chosen[0], 1 - chosen[0] if len(classes) > 1 else chosen[0]))
-        notes.append(
-            f"The prediction is {label_text(classes[chosen[0]])!r} where {columns.probability!r} is at least {columns.threshold:g}."
-        )
-    else:
-        chosen = _chosen(classes, positive, outcomes)
+    chosen = _chosen(classes, positive, values)
     if columns.probability and len(chosen) > 1:
         raise ValueError(
-            f"positive: column {columns.probability!r} holds the probability of one class, but there are {len(classes)}; "
-            f"say which, one of {listed(classes)}"
+            f"positive: column {columns.probability!r} holds the probability of one class, but there are "
+            f"{len(classes)}; say which, one of {listed(classes)}"
         )
     index = pd.Index(classes, dtype=object)
-    coded = {role: index.get_indexer(values[role].astype(object)) for role in outcomes}
+    coded = {role: index.get_indexer(column.astype(object)) for role, column in values.items()}
     if columns.thresholded:
-        coded["prediction"] = values["prediction"].to_numpy()
+        other = 1 - chosen[0] if len(classes) == 2 else chosen[0]
+        coded["prediction"] = np.where(counted[THRESHOLDED].to_numpy(dtype=bool), chosen[0], other)
+        called = label_text(classes[chosen[0]])
+        notes.append(f"‘{called}’ is predicted where column {columns.probability!r} is {columns.threshold:g} or more.")
     return Tally(
         attributes=attributes,
-        classes=tuple(label_text(name) for name in classes),
+        classes=tuple(map(label_text, classes)),
         positive=tuple(chosen),
         label=coded.get("label"),
         prediction=coded.get("prediction"),
@@ -177,37 +170,31 @@ def label_text(value) -> str:
 
 
 def _check_numbers(frame, columns: Columns) -> None:
-    for role in ("probability", "count"):
+    for role in filter(lambda role: getattr(columns, role), ("probability", "count")):
         name = getattr(columns, role)
-        if not name:
-            continue
         kind = frame.collect_schema()[name]
         if not kind.is_numeric():
             raise ValueError(f"{role}: column {name!r} must hold numbers, found values of type {kind}")
-        column = nw.col(name)
+        number = nw.col(name).cast(nw.Float64)
         facts = frame.select(
-            missing=(column.is_null() | column.cast(nw.Float64).is_nan()).sum(), low=column.min(), high=column.max()
+            missing=(number.is_null() | number.is_nan()).sum(),
+            low=number.min(),
+            high=number.max(),
+            parts=(number % 1).max(),
         )
         facts = (facts.collect() if isinstance(facts, nw.LazyFrame) else facts).rows(named=True)[0]
         if facts["missing"]:
-            raise ValueError(f"column {name!r} has {facts['missing']} missing value(s); every example needs one")
+            raise ValueError(f"column {name!r} has {facts['missing']} missing value(s); every case needs one")
         if facts["low"] is None:
             continue  # no rows, which is said elsewhere
-        if role == "probability" and not (facts["low"] >= 0 and facts["high"] <= 1):
-            raise ValueError(f"column {name!r} must lie in [0, 1], found {facts['low']:g} to {facts['high']:g}")
-        if role == "count":
-            whole = frame.select(
-                (column.cast(nw.Int64).cast(nw.Float64) == column.cast(nw.Float64)).all().alias("whole")
-            )
-            whole = (whole.collect() if isinstance(whole, nw.LazyFrame) else whole).rows()[0][0]
-            if facts["low"] < 0 or not whole:
-                raise ValueError(
-                    f"column {name!r} must hold counts (0, 1, 2, ...), found {facts['low']:g} to {facts['high']:g}"
-                )
+        wrong = facts["low"] < 0 or (facts["high"] > 1 if role == "probability" else facts["parts"] > 0)
+        if wrong:
+            allowed = "lie in [0, 1]" if role == "probability" else "hold counts (0, 1, 2, ...)"
+            raise ValueError(f"column {name!r} must {allowed}, found {facts['low']:g} to {facts['high']:g}")
 
 
 def _attribute(column: pd.Series, name: str, count: np.ndarray) -> tuple[Coded, list[str]]:
-    """Code a column of groups in the order of its categories, or sorted; whoever has no value is a group of their own."""
+    """Code a column of groups in the order of its categories, or sorted; who has no value is a group of their own."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.cat.remove_unused_categories()
         codes, values = column.cat.codes.to_numpy(dtype=np.int64), column.cat.categories.tolist()
@@ -215,63 +202,63 @@ def _attribute(column: pd.Series, name: str, count: np.ndarray) -> tuple[Coded, 
         codes, found = pd.factorize(column.astype(object))
         order = np.array(_order(found.tolist()), dtype=np.int64)
         values = [found[place] for place in order]
-        rank = np.empty(len(order) + 1, dtype=np.int64)
-        rank[order], rank[-1] = np.arange(len(order)), -1
+        rank = np.full(len(order) + 1, -1, dtype=np.int64)  # the last one for code -1: missing
+        rank[order] = np.arange(len(order))
         codes = rank[codes]
     names, notes = [label_text(value) for value in values], []
     if len(set(names)) < len(names):  # 1 and "1" are two groups that look alike
         names = [repr(value) for value in values]
-        notes.append(
-            f"Column {name!r} holds values that differ only in their type, such as 1 and '1'; they are kept apart."
-        )
+        notes.append(f"Column {name!r} holds values that differ only in type, such as 1 and '1'; they are kept apart.")
     if (missing := codes < 0).any():
         codes = np.where(missing, len(names), codes)
         names.append(MISSING if MISSING not in names else f"{MISSING} value")
+        without = int(count[missing].sum())
         notes.append(
-            f"Column {name!r} has no value in {int(count[missing].sum()):,} case(s); they are a group of their own, {names[-1]!r}."
+            f"Column {name!r} has no value in {without:,} case(s); they are a group of their own, {names[-1]!r}."
         )
     return Coded(codes, tuple(names)), notes
 
 
-def _classes(values: dict[str, pd.Series], names: dict[str, str]) -> list:
+def _classes(values: dict[str, pd.Series]) -> list:
     found = {role: column.unique().tolist() for role, column in values.items()}
     for role, classes in found.items():
         if len(classes) > MOST_CLASSES:
+            hint = "; if these are probabilities, name it as probability" if role == "prediction" else ""
             raise ValueError(
-                f"column {names[role]!r} has {len(classes)} different values, too many for classes (at most {MOST_CLASSES})"
-                + ("; if these are probabilities, name it as probability" if role == "prediction" else "")
+                f"column {values[role].name!r} has {len(classes)} different values, too many for classes "
+                f"(at most {MOST_CLASSES}){hint}"
             )
     if len(found) == 2 and not set(found["label"]) & set(found["prediction"]):
         raise ValueError(
-            f"columns {names['label']!r} and {names['prediction']!r} have no class in common: the labels are "
-            f"{listed(found['label'])}, the predictions {listed(found['prediction'])}"
+            f"columns {values['label'].name!r} and {values['prediction'].name!r} have no class in common: the labels "
+            f"are {listed(found['label'])}, the predictions {listed(found['prediction'])}"
         )
     together = list(dict.fromkeys(value for classes in found.values() for value in classes))
     return [together[place] for place in _order(together)]
 
 
 def _two_classes(classes: list, positive, columns: Columns) -> list:
+    """Return the two classes that a threshold decides between."""
     if not columns.label:  # nothing has been named yet
-        return [f"below {columns.threshold:g}", positive if positive is not None else f"at least {columns.threshold:g}"]
+        return [f"below {columns.threshold:g}", positive if positive is not None else f"{columns.threshold:g} or more"]
     if len(classes) > 2:
         raise ValueError(
             f"prediction: column {columns.label!r} has {len(classes)} classes, {listed(classes)}; with more than two, "
             "a column of probabilities makes no predictions"
         )
     if len(classes) == 1 and positive is not None and label_text(positive) != label_text(classes[0]):
-        classes = [*classes, positive]  # a label that happens to be constant
+        return [*classes, positive]  # a label that happens to be constant
     return classes
 
 
-def _chosen(classes: list, positive, names: dict[str, str]) -> list[int]:
-    """Return which classes are measured: of two the last in order (1, True, "yes"), of more all, or the one asked for."""
+def _chosen(classes: list, positive, values: dict[str, pd.Series]) -> list[int]:
+    """Return which classes are measured: of two the last in order (1, True, "yes"), of more all; or that asked for."""
     if positive is None:
         return [len(classes) - 1] if len(classes) <= 2 else list(range(len(classes)))
     spelled = [label_text(name) for name in classes]
     if label_text(positive) not in spelled:
-        raise ValueError(
-            f"positive: no class {positive!r} in column(s) {listed(names.values())}; they hold {listed(classes)}"
-        )
+        columns = " and ".join(repr(column.name) for column in values.values())
+        raise ValueError(f"positive: no class {positive!r} in column(s) {columns}; they hold {listed(classes)}")
     return [spelled.index(label_text(positive))]
 
 
