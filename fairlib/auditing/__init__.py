@@ -149,24 +149,26 @@ def report(counted: tally.Tally, setting: Setting, *, progress: bool = False) ->
     chosen = rates.measured(counted, setting.metrics)
     compared = groups.families(counted, depth=setting.depth, reference=setting.references)
     questions = [(family, sums) for sums in rates.sums(counted, chosen) for family in compared]
-    how = {"source": counted.source, "interval": setting.interval, "confidence": setting.confidence}
-    if setting.interval == "auto":
-        cheap = sum(contrasts.rounds(sums, family) for family, sums in questions) <= contrasts.AFFORDABLE
-        how["interval"] = "betting" if cheap else "counts"
+    interval = setting.interval
+    if interval == "auto":
+        rounds = sum(contrasts.rounds(sums, family, minimum=setting.minimum) for family, sums in questions)
+        interval = "betting" if rounds <= contrasts.AFFORDABLE else "counts"
+    how = {"interval": interval, "minimum": setting.minimum, "confidence": setting.confidence}
     parts, gaps = [], []
     for family, sums in tqdm(questions, desc="comparing", delay=2, disable=not progress):
-        parts.append(_compare(sums, family, **how))
+        parts.append(_compare(sums, family, source=counted.source, **how))
         if counted.source is None and not sums.rate.uses_probability:
             gaps += _gap(sums, family, setting)
     rows = pd.concat(parts, ignore_index=True)
-    units, variance, others = (rows.pop(name).to_numpy() for name in ("units", "variance", "variance_others"))
-    rows["p_corrected"] = multiplicity.adjust(rows["p"].where(units >= setting.minimum))
-    rows["verdict"] = findings.verdicts(rows, setting, units=units)
+    planned = contrasts.Contrast(**{name: rows[name].to_numpy() for name in contrasts.Contrast._fields})
+    rows = rows.drop(columns=["units", "variance", "variance_others", "expected"])
+    rows["p_corrected"] = multiplicity.adjust(rows["p"].where(planned.units >= setting.minimum))
+    rows["verdict"] = findings.verdicts(rows, setting, units=planned.units)
     # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
-    plan = {"alpha": setting.alpha / max(1, int(rows["p_corrected"].notna().sum())), "power": setting.power}
-    have = rows["n"].to_numpy() if counted.source is None else units
-    rows["detectable"] = contrasts.detectable(variance, have, others, **plan)
-    rows["more"] = contrasts.more_needed(variance, have, others, margin=setting.margin, **plan)
+    level = {"alpha": setting.alpha / max(1, int(rows["p_corrected"].notna().sum())), "power": setting.power}
+    have = rows["n"].to_numpy() if counted.source is None else planned.units
+    rows["detectable"] = contrasts.detectable(planned, have, **level)
+    rows["more"] = contrasts.more_needed(planned, have, margin=setting.margin, **level)
     sources = None if counted.source is None else int(counted.source.max()) + 1
     apart = pd.DataFrame(gaps, columns=GAPS)
     return Report(rows, apart, setting, len(counted), sources, counted.classes, counted.notes)

@@ -41,7 +41,6 @@ def main(arguments: list[str]) -> None:
             count(options.file, columns, separator=options.separator), columns, positive=options.positive
         )
         found = report(counted, setting, progress=True)
-        print(found)
         if options.html:
             found.to_html(options.html)
         if options.table:
@@ -52,6 +51,7 @@ def main(arguments: list[str]) -> None:
         parser.exit(2, f"fairlib audit: {error}\n")
     for path in filter(None, (options.html, options.table)):
         print(f"written: {path}", file=sys.stderr)
+    print(found)
 
 
 def count(path: Path, columns: tally.Columns, *, separator: str | None = None) -> pd.DataFrame:

@@ -33,8 +33,8 @@ def _reading(report: Report) -> list[Markup]:
         "Numbers in brackets": "An interval: the differences that the data do not rule out. In "
         f"{sure} of 100 audits or more it holds the true difference of its comparison.",
         "“In at most so many audits”": "Who compares often finds something. "
-        f"{tested:,} differences were tested here, and the verdicts allow for that: if no group differed from any other, "
-        f"at most {wrong} in 100 such audits would claim any difference at all.",
+        f"{tested:,} differences were tested here, and the verdicts allow for that: if no group differed from any "
+        f"other, at most {wrong} in 100 such audits would claim any difference at all.",
         "“About so many more cases”": "An estimate: with these, a true difference of "
         f"{100 * setting.margin:g} points would be shown in {power} of 100 audits of this size.",
     }
@@ -47,10 +47,10 @@ def _reading(report: Report) -> list[Markup]:
 
 def _limits(report: Report) -> list[Markup]:
     said = [
-        "A difference is not its cause. Groups may differ in how often the label is true, or in what their cases are like; "
-        "the report says how the model fares with them, not why.",
-        "A difference in how often something is predicted is no error by itself; one in errors, misses or false alarms is "
-        "measured against the labels.",
+        "A difference is not its cause. Groups may differ in how often the label is true, or in what their cases are "
+        "like; the report says how the model fares with them, not why.",
+        "A difference in how often something is predicted is no error by itself; one in errors, misses or false alarms "
+        "is measured against the labels.",
         "The labels are taken as true and the groups as recorded. Where labels are themselves unfair, a model that "
         "repeats them looks fair here.",
         "What holds for these cases holds for others only where these are a fair sample of them.",

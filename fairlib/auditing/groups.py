@@ -15,6 +15,7 @@ import numpy as np
 from fairlib.auditing.tally import Tally, listed
 
 EVERYONE_ELSE = "everyone else"
+MOST_GROUPS = 100_000  # in one family
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,12 @@ def _family(tally: Tally, attributes: tuple[str, ...], reference: Mapping[str, o
         present, codes = np.unique(codes * len(more.names) + more.codes, return_inverse=True)
         pairs = (divmod(code, len(more.names)) for code in present.tolist())
         names = [(*names[before], more.names[after]) for before, after in pairs]
+    if len(names) > MOST_GROUPS:
+        crossed = " and ".join(map(repr, attributes))
+        raise ValueError(
+            f"group: {crossed} give {len(names):,} groups, more than {MOST_GROUPS:,}; put values into classes"
+            + (", or look at the columns one by one (depth=1)" if len(attributes) > 1 else "")
+        )
     chosen = None
     if all(name in reference for name in attributes):
         wanted = tuple(str(reference[name]) for name in attributes)

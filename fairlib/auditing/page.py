@@ -108,9 +108,9 @@ def _comparisons(report: Report) -> list[Markup]:
         element("h2", "All comparisons"),
         element(
             "p",
-            f"Differences in percentage points with intervals of {100 * setting.confidence:g}% confidence, each for its "
-            f"comparison alone. The band around 0 is the margin of {100 * setting.margin:g} points; a filled dot is a "
-            "difference that is shown.",
+            f"Differences in percentage points with intervals of {100 * setting.confidence:g}% confidence, each for "
+            f"its comparison alone. The band around 0 is the margin of {100 * setting.margin:g} points; a filled dot "
+            "is a difference that is shown.",
         ),
     ]
     tables = list(rows.groupby(["attribute", "rate", "class"], sort=False))
@@ -163,8 +163,8 @@ def _gaps(report: Report) -> list[Markup]:
         element("h2", "How far the groups are apart"),
         element(
             "p",
-            "The highest rate less the lowest, in percentage points. Some group is always highest: the interval allows for "
-            "that, and reaches 0 where the groups may all be alike.",
+            "The highest rate less the lowest, in percentage points. Some group is always highest: the interval allows "
+            "for that, and reaches 0 where the groups may all be alike.",
         ),
     ]
     for attribute, rows in report.gaps.groupby("attribute", sort=False):

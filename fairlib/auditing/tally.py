@@ -15,6 +15,7 @@ import pandas as pd
 
 MISSING, EMPTY = "(missing)", "(empty)"
 MOST_CLASSES = 100
+MANY = 1000  # groups: more are suspicious
 COUNT, SCORE, SQUARE = "fairlib: count", "fairlib: sum of probabilities", "fairlib: sum of their squares"
 THRESHOLDED = "fairlib: probability at least the threshold"
 
@@ -86,6 +87,8 @@ def cells(frame, columns: Columns) -> pd.DataFrame:
             f"found {type(frame).__name__}"
         ) from None
     known = frame.collect_schema().names()
+    if strange := [name for name in columns.names if not isinstance(name, str)]:
+        raise ValueError(f"names of columns must be words, found {strange[0]!r}; rename it")
     for role in ("group", "label", "prediction", "probability", "source", "count"):
         asked = getattr(columns, role) or ()
         for name in asked if role == "group" else (asked,) if asked else ():
@@ -144,7 +147,7 @@ def tally(counted: pd.DataFrame, columns: Columns, *, positive=None) -> Tally:
         notes.append(f"‘{called}’ is predicted where column {columns.probability!r} is {columns.threshold:g} or more.")
     return Tally(
         attributes=attributes,
-        classes=tuple(map(label_text, classes)),
+        classes=tuple(spelled(classes)),
         positive=tuple(chosen),
         label=coded.get("label"),
         prediction=coded.get("prediction"),
@@ -167,6 +170,12 @@ def label_text(value) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value) if str(value).strip() else EMPTY
+
+
+def spelled(values: list) -> list[str]:
+    """Write several values so that no two look alike, even if 1 and "1" are among them."""
+    names = [label_text(value) for value in values]
+    return names if len(set(names)) == len(names) else [repr(value) for value in values]
 
 
 def _check_numbers(frame, columns: Columns) -> None:
@@ -205,10 +214,13 @@ def _attribute(column: pd.Series, name: str, count: np.ndarray) -> tuple[Coded, 
         rank = np.full(len(order) + 1, -1, dtype=np.int64)  # the last one for code -1: missing
         rank[order] = np.arange(len(order))
         codes = rank[codes]
-    names, notes = [label_text(value) for value in values], []
-    if len(set(names)) < len(names):  # 1 and "1" are two groups that look alike
-        names = [repr(value) for value in values]
+    names, notes = spelled(values), []
+    if names != [label_text(value) for value in values]:
         notes.append(f"Column {name!r} holds values that differ only in type, such as 1 and '1'; they are kept apart.")
+    if len(names) > MANY:
+        notes.append(
+            f"Column {name!r} has {len(names):,} different values; does it say who somebody is, or number rows?"
+        )
     if (missing := codes < 0).any():
         codes = np.where(missing, len(names), codes)
         names.append(MISSING if MISSING not in names else f"{MISSING} value")
@@ -255,11 +267,11 @@ def _chosen(classes: list, positive, values: dict[str, pd.Series]) -> list[int]:
     """Return which classes are measured: of two the last in order (1, True, "yes"), of more all; or that asked for."""
     if positive is None:
         return [len(classes) - 1] if len(classes) <= 2 else list(range(len(classes)))
-    spelled = [label_text(name) for name in classes]
-    if label_text(positive) not in spelled:
+    written = [label_text(name) for name in classes]
+    if label_text(positive) not in written:
         columns = " and ".join(repr(column.name) for column in values.values())
         raise ValueError(f"positive: no class {positive!r} in column(s) {columns}; they hold {listed(classes)}")
-    return [spelled.index(label_text(positive))]
+    return [written.index(label_text(positive))]
 
 
 def _order(values: list) -> list[int]:
