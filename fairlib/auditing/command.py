@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,6 +103,8 @@ def _pieces(path: Path, columns: tally.Columns, separator: str | None) -> Iterat
             raise ValueError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8") from error
         except pd.errors.ParserError as error:
             raise ValueError(f"{path} is no table separated by {separator!r}: {error}") from error
+        except (EOFError, zlib.error) as error:
+            raise ValueError(f"{path} is cut off or broken: {error}") from error
         except pd.errors.EmptyDataError as error:
             raise ValueError(f"{path} is empty") from error
 

@@ -106,7 +106,7 @@ def more_needed(plan: Contrast, have: np.ndarray, *, margin: float, alpha: float
     """Return how many more cases of the group would show a difference of `margin`, the others staying as they are.
 
     z(α/2) √(v₀/n + v) + z(power) √(v₁/n + v) = margin, with v₀ the variance of a case if the group is like the others,
-    v₁ if it is a margin nearer to one half, and v that of the others' mean; for shares 1/margin more, since an exact test
+    v₁ if it is a margin nearer to one half, and v that of the others' mean; for shares 1/margin more, as an exact test
     jumps from count to count. Infinite where the others are too few. A normal approximation: for rare events and strict
     levels the power comes out up to 0.1 lower.
     """
@@ -145,12 +145,13 @@ def _shares(n, k, n_others, k_others, interval: str, minimum: int, confidence: f
     low, high, p = (np.full(len(n), np.nan) for _ in range(3))
     method = np.full(len(n), "", dtype=object)
     units = np.minimum(n, n_others)
-    # Groups that are not tested get an interval that is never too narrow, and no game.
+    # Groups that are not tested get an interval that is never too narrow, no game and no p.
     for chosen, how in (((units > 0) & (units < minimum), "clopper_pearson"), (units >= minimum, interval)):
         if chosen.any():
             counts = k[chosen], n[chosen], k_others[chosen], n_others[chosen]
             low[chosen], high[chosen], method[chosen] = ends(*counts, interval=how, confidence=confidence)
-            p[chosen] = exact_p(*counts)
+    tested = units >= minimum
+    p[tested] = exact_p(k[tested], n[tested], k_others[tested], n_others[tested])
     with np.errstate(invalid="ignore", divide="ignore"):
         # A group as yet too small to know is taken to be like the others; half a case more keeps 0 and 1 off the edge.
         typical = (k_others + 0.5) / (n_others + 1)

@@ -15,7 +15,7 @@ import numpy as np
 from fairlib.auditing.tally import Tally, listed
 
 EVERYONE_ELSE = "everyone else"
-MOST_GROUPS = 100_000  # in one family
+MOST_GROUPS = 50_000  # in one family
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def _family(tally: Tally, attributes: tuple[str, ...], reference: Mapping[str, o
     if len(names) > MOST_GROUPS:
         crossed = " and ".join(map(repr, attributes))
         raise ValueError(
-            f"group: {crossed} give {len(names):,} groups, more than {MOST_GROUPS:,}; put values into classes"
+            f"group: {len(names):,} groups by {crossed}, more than {MOST_GROUPS:,}; put values into classes"
             + (", or look at the columns one by one (depth=1)" if len(attributes) > 1 else "")
         )
     chosen = None

@@ -6,6 +6,7 @@ attributes become a few thousand cells, inside the engine that holds the frame. 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -175,7 +176,8 @@ def label_text(value) -> str:
 def spelled(values: list) -> list[str]:
     """Write several values so that no two look alike, even if 1 and "1" are among them."""
     names = [label_text(value) for value in values]
-    return names if len(set(names)) == len(names) else [repr(value) for value in values]
+    times = Counter(names)
+    return [name if times[name] == 1 else repr(value) for name, value in zip(names, values, strict=True)]
 
 
 def _check_numbers(frame, columns: Columns) -> None:
@@ -216,7 +218,7 @@ def _attribute(column: pd.Series, name: str, count: np.ndarray) -> tuple[Coded, 
         codes = rank[codes]
     names, notes = spelled(values), []
     if names != [label_text(value) for value in values]:
-        notes.append(f"Column {name!r} holds values that differ only in type, such as 1 and '1'; they are kept apart.")
+        notes.append(f"Column {name!r} holds values that look alike, such as 1 and '1'; they are kept apart.")
     if len(names) > MANY:
         notes.append(
             f"Column {name!r} has {len(names):,} different values; does it say who somebody is, or number rows?"
@@ -240,12 +242,13 @@ def _classes(values: dict[str, pd.Series]) -> list:
                 f"column {values[role].name!r} has {len(classes)} different values, too many for classes "
                 f"(at most {MOST_CLASSES}){hint}"
             )
-    if len(found) == 2 and not set(found["label"]) & set(found["prediction"]):
+    together = list(dict.fromkeys(value for classes in found.values() for value in classes))
+    words = {isinstance(value, str) for value in together}
+    if len(found) == 2 and not set(found["label"]) & set(found["prediction"]) and (len(together) > 2 or len(words) > 1):
         raise ValueError(
             f"columns {values['label'].name!r} and {values['prediction'].name!r} have no class in common: the labels "
             f"are {listed(found['label'])}, the predictions {listed(found['prediction'])}"
         )
-    together = list(dict.fromkeys(value for classes in found.values() for value in classes))
     return [together[place] for place in _order(together)]
 
 
