@@ -6,10 +6,10 @@ import pytest
 from simulated_models import independent, model
 
 import fairlib
-from fairlib import METRICS, Metric, comparisons, gaps, scores
+from fairlib import METRICS, Metric, comparisons, gaps
 from fairlib.score_gaps import limits, widening
 
-# --- values ---------------------------------------------------------------------------------------------------------------
+# --- values -----------------------------------------------------------------------------------------------------------
 
 
 def test_scores_by_hand():
@@ -69,7 +69,7 @@ def test_few_terms_widen_as_student_s_t_does():
     assert widening(4, 3, 0.95) > widening(8, 3, 0.95) > 1
 
 
-# --- coverage -------------------------------------------------------------------------------------------------------------
+# --- coverage ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -94,8 +94,9 @@ def test_no_gap_is_covered_whatever_the_terms_do(groups, terms):
 def test_real_gaps_are_covered_even_with_few_terms(terms):
     effect = [-1.5, 0, 0, 0.5]
     endless = model(999, effect=effect, sources=2000, terms=60, term_spread=0.8)
-    truth = endless.groupby("group")["p_1"].mean()
-    truth = np.array([endless[endless["label"] == 1].groupby("group")[name].mean().pipe(np.ptp) for name in ("prediction", "p_1")])
+    truth = np.array(
+        [endless[endless["label"] == 1].groupby("group")[name].mean().pipe(np.ptp) for name in ("prediction", "p_1")]
+    )
     inside, sets = 0, 100
     for seed in range(sets):
         frame = model(seed, effect=effect, sources=30, terms=terms, term_spread=0.8)
@@ -104,7 +105,7 @@ def test_real_gaps_are_covered_even_with_few_terms(terms):
     assert (inside / sets >= 0.95 - 2.5 * np.sqrt(0.05 * 0.95 / sets)).all()
 
 
-# --- details ----------------------------------------------------------------------------------------------------------------
+# --- details ----------------------------------------------------------------------------------------------------------
 
 
 def test_where_nothing_can_be_exchanged_p_is_nan_and_the_interval_remains():
