@@ -136,16 +136,17 @@ def _gap(score, resampled, exchanged, examples: Examples, statistic: str, confid
 def widening(few: int, groups: int, confidence: float) -> float:
     """Return how much wider limits are for groups of `few` terms than for groups of very many.
 
-    Weights of mean 1 give the mean of n things a variance of (n − 1) / (n + 1) of the unbiased one; and a standard error
-    from few is itself uncertain, as Student's t says, or for the largest of all pairs Tukey's studentized range.
+    Weights of mean 1 give the mean of n things a variance of (n − 1) / (n + 1) of the unbiased one. And a standard
+    error from few is itself uncertain, as Student's t says, or for the largest of all pairs Tukey's studentized range.
     """
     if few < 2:
         return np.inf
+    variance = (few + 1) / (few - 1)
+    if few >= 200:  # Student's t is normal by then
+        return float(np.sqrt(variance))
     groups = min(groups, 20)  # the ratio hardly changes beyond
-    tukey = (
-        [stats.studentized_range.ppf(confidence, groups, df) for df in (2 * (few - 1), np.inf)] if few < 200 else [1, 1]
-    )
-    return float(np.sqrt((few + 1) / (few - 1)) * tukey[0] / tukey[1])
+    tukey = [stats.studentized_range.ppf(confidence, groups, df) for df in (2 * (few - 1), np.inf)]
+    return float(np.sqrt(variance) * tukey[0] / tukey[1])
 
 
 def _independent(examples: Examples) -> int:

@@ -21,6 +21,8 @@ from fairlib.examples import Examples, NotMeasurable, read
 from fairlib.measuring import COLUMNS, MEMORY, choose, observed
 from fairlib.metrics import Metric
 
+ROUNDING = 1e-12
+
 
 def corrected(
     predictions: pd.DataFrame,
@@ -99,7 +101,8 @@ def crossed(metric: Metric, name: str = "") -> Metric | None:
 def absolute_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The difference of two scores, counted as positive if the other half has it in the same direction."""
     difference = x - y
-    return np.sign(_other(difference)) * difference
+    other = _other(difference)
+    return np.where(np.abs(other) > ROUNDING, np.sign(other), 0) * difference  # equal scores have no direction
 
 
 def wasserstein(x: Sample, y: Sample) -> np.ndarray:
@@ -113,12 +116,12 @@ def standard_deviation(scores: np.ndarray) -> np.ndarray:
     direction = _other(deviation)
     length = np.sqrt((direction**2).sum(axis=-1))
     along = (deviation * direction).sum(axis=-1)
-    return np.divide(along, length, out=0 * along, where=length != 0) / np.sqrt(scores.shape[-1])
+    return np.divide(along, length, out=0 * along, where=length > ROUNDING) / np.sqrt(scores.shape[-1])
 
 
 def score_range(scores: np.ndarray) -> np.ndarray:
     """How far the other half's highest group is above the other half's lowest group."""
-    other = _other(scores)
+    other = _other(scores).round(12)  # so that equal scores are equal
     best, worst = (np.take_along_axis(scores, pick(other, axis=-1)[..., None], -1) for pick in (np.argmax, np.argmin))
     return (best - worst)[..., 0]
 
