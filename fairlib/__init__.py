@@ -5,10 +5,32 @@ Only names live here; each module is imported when its name is first used, so th
 
 from importlib import import_module
 
-_MODULES = {"bernstein", "bounds", "data", "ledger", "plots"}
-_NAMES = {"Interval": "interval", "disparity_interval": "bounds", "load": "data"}
+_MODULES = (
+    "amplification",
+    "amplification_intervals",
+    "bernstein",
+    "bounds",
+    "comparisons",
+    "data",
+    "ledger",
+    "metrics",
+    "plots",
+    "resampling",
+    "scores",
+    "spans",
+)
+_NAMES = {
+    "Interval": "interval",
+    "METRICS": "metrics",
+    "Metric": "metrics",
+    "auc": "measuring",
+    "disparity_interval": "bounds",
+    "load": "data",
+    "measure": "measuring",
+    "measure_sequences": "sequences",
+}
 
-__all__ = ["Interval", "bernstein", "bounds", "data", "disparity_interval", "ledger", "load", "plots"]
+__all__ = sorted([*_MODULES, *_NAMES])
 
 
 def __getattr__(name: str):
