@@ -5,10 +5,19 @@ Only names live here; each module is imported when its name is first used, so th
 
 from importlib import import_module
 
-_MODULES = {"bernstein", "data", "ledger", "plots"}
+_MODULES = {"amplification", "bernstein", "data", "ledger", "plots", "resampling"}
 _NAMES = {"Interval": "interval", "load": "data"}
 
-__all__ = ["Interval", "bernstein", "data", "ledger", "load", "plots"]
+__all__ = [
+    "Interval",
+    "amplification",
+    "bernstein",
+    "data",
+    "ledger",
+    "load",
+    "plots",
+    "resampling",
+]
 
 
 def __getattr__(name: str):
