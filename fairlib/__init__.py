@@ -5,12 +5,13 @@ Only names live here; each module is imported when its name is first used, so th
 
 from importlib import import_module
 
-_MODULES = {"amplification", "bernstein", "data", "ledger", "plots", "resampling"}
+_MODULES = {"amplification", "amplification_intervals", "bernstein", "data", "ledger", "plots", "resampling"}
 _NAMES = {"Interval": "interval", "load": "data"}
 
 __all__ = [
     "Interval",
     "amplification",
+    "amplification_intervals",
     "bernstein",
     "data",
     "ledger",

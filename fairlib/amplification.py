@@ -20,49 +20,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from fairlib.cooccurrence import Counts, count, count_named, indicators
+
 DIRECTIONS = ("A->T", "T->A", "MALS")
 TIES = {"negative": 0.0, "zero": 0.5}  # the y_at of a pair that is exactly independent
-ROWS = 1 << 15  # examples converted at a time: bounds the memory, and keeps float32 counts exact
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How many of `n` examples have each attribute (|A|), each task (|T|), and both at once (|A| x |T|).
-
-    Counts may be sums of weights or of probabilities, or rates: with `joint` P(T = 1 | A = 1), `attribute` is all ones.
-    """
-
-    n: float
-    attribute: np.ndarray
-    task: np.ndarray
-    joint: np.ndarray
-    attributes: tuple = ()  # names
-    tasks: tuple = ()
-
-    def __post_init__(self) -> None:
-        for name in ("attribute", "task", "joint"):
-            values = np.asarray(getattr(self, name), dtype=float)
-            if not np.all(values >= 0):  # also False for NaN
-                raise ValueError(f"{name} must be counts of at least 0, found {values[~(values >= 0)][0]}")
-            object.__setattr__(self, name, values)
-        shape = (self.attribute.size, self.task.size)
-        if self.joint.shape != shape:
-            raise ValueError(f"joint must have the shape |A| x |T| = {shape}, found {self.joint.shape}")
-        for name, size in zip(("attributes", "tasks"), shape, strict=True):
-            names = tuple(getattr(self, name)) or tuple(range(size))
-            if len(names) != size:
-                raise ValueError(f"{name} must name {size} columns, found {len(names)} names")
-            object.__setattr__(self, name, names)
-
-    @property
-    def task_given_attribute(self) -> np.ndarray:
-        """P(T_t = 1 | A_a = 1), |A| x |T|; NaN where an attribute never occurs."""
-        return _ratio(self.joint, self.attribute[:, None])
-
-    @property
-    def attribute_given_task(self) -> np.ndarray:
-        """P(A_a = 1 | T_t = 1), |A| x |T|; NaN where a task never occurs."""
-        return _ratio(self.joint, self.task[None, :])
 
 
 def attribute_to_task(task, attribute, task_predicted, *, train=None, ties="negative", pairs=False):
@@ -85,8 +46,8 @@ def attribute_to_task(task, attribute, task_predicted, *, train=None, ties="nega
     >>> float(amplification)  # women paint, men do not; one man is now said to paint: less of an association
     -0.25
     """
-    labels = _count(task=task, attribute=attribute)
-    predicted = _count(task_predicted=task_predicted, attribute=attribute, probabilities=True)
+    labels = count_named(task=task, attribute=attribute)
+    predicted = count_named(task_predicted=task_predicted, attribute=attribute)
     return from_counts("A->T", labels, predicted, train=train, ties=ties, pairs=pairs)
 
 
@@ -95,8 +56,8 @@ def task_to_attribute(task, attribute, attribute_predicted, *, train=None, ties=
 
     As `attribute_to_task`, with Δ_at = P(Â_a = 1 | T_t = 1) - P(A_a = 1 | T_t = 1) (eq. 2).
     """
-    labels = _count(task=task, attribute=attribute)
-    predicted = _count(task=task, attribute_predicted=attribute_predicted, probabilities=True)
+    labels = count_named(task=task, attribute=attribute)
+    predicted = count_named(task=task, attribute_predicted=attribute_predicted)
     return from_counts("T->A", labels, predicted, train=train, ties=ties, pairs=pairs)
 
 
@@ -110,8 +71,8 @@ def mals(task, attribute, task_predicted, attribute_predicted, *, pairs=False):
     task, attribute : labels, by the paper's choice those of the training data; they set y_at and P(A_a = 1 | T_t = 1).
     task_predicted, attribute_predicted : 0/1; they may be of other examples, as many as there are.
     """
-    labels = _count(task=task, attribute=attribute)
-    predicted = _count(task_predicted=task_predicted, attribute_predicted=attribute_predicted)
+    labels = count_named(task=task, attribute=attribute)
+    predicted = count_named(task_predicted=task_predicted, attribute_predicted=attribute_predicted, probabilities=False)
     return from_counts("MALS", labels, predicted, pairs=pairs)
 
 
@@ -177,6 +138,73 @@ def calibrated_threshold(scores, positive_rate: float) -> float:
     return float(np.append(values, np.inf)[np.abs(marked - round(positive_rate * scores.size)).argmin()])
 
 
+@dataclass(frozen=True)
+class MultiAttribute:
+    """Amplification over combinations of tasks: `mean` of |Δ|, `variance` of Δ, and the table of pairs behind them."""
+
+    mean: float
+    variance: float
+    pairs: pd.DataFrame
+
+
+def multi_attribute(direction, task, attribute, predicted, *, train, largest=2, at_least=1) -> MultiAttribute:
+    """Bias amplification over *combinations* of tasks (a bowl and a spoon), where opposite errors do not cancel.
+
+    The metrics Multi_MALS and Multi-> of Zhao, Andrews & Xiang, "Men Also Do Laundry" (ICML 2023): a combination m is
+    there when all its tasks are, Δ_gm is the Δ of eq. (1) or (2) with m for t, and the value is the mean of |Δ_gm| over
+    groups and combinations (for MALS the sum over groups) beside the variance of Δ_gm. As |Δ| cannot be negative, a
+    model with random errors has a value above 0: compare it with models of like accuracy, never with 0.
+
+    direction, predicted : as in `amplification_intervals.interval`. P(m | g) is that of the test labels, as in eq. (2).
+    train : (task, attribute) of the training data.
+    largest : the most tasks in a combination; single tasks are combinations of one.
+    at_least : a combination counts if it occurs this often in the training and in the test labels.
+    """
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
+    names = tuple(getattr(task, "columns", ()))
+    seen, task = (indicators(task=values)["task"].astype(bool) for values in (train[0], task))
+    combinations = _combinations(seen, task, largest=largest, at_least=at_least)
+    if not combinations:
+        raise ValueError(f"at_least must leave a combination of tasks, found none with {at_least} examples")
+    labels = count(_together(task, combinations), attribute)
+    reference = count(_together(seen, combinations), train[1])
+    task_predicted, attribute_predicted = predicted if direction == "MALS" else (predicted, predicted)
+    if direction != "T->A":
+        task_predicted = indicators(task_predicted=task_predicted, probabilities=False)["task_predicted"].astype(bool)
+        task_predicted = _together(task_predicted, combinations)
+    found = {
+        "A->T": {"task_predicted": task_predicted, "attribute": attribute},
+        "T->A": {"task": _together(task, combinations), "attribute_predicted": attribute_predicted},
+        "MALS": {"task_predicted": task_predicted, "attribute_predicted": attribute_predicted},
+    }[direction]
+    labels = reference if direction == "MALS" else labels
+    table = from_counts(direction, labels, count_named(**found), train=reference, pairs=True)
+    table["task"] = [tuple(names[t] if names else t for t in combinations[m]) for m in table["task"]]
+    delta = (table["delta"] * (table["y"] if direction == "MALS" else 1)).where(table["reason"] == "")
+    groups = len(labels.attribute) if direction == "MALS" else 1
+    return MultiAttribute(groups * float(delta.abs().mean()), float(delta.var(ddof=0)), table)
+
+
+def _combinations(seen: np.ndarray, task: np.ndarray, *, largest: int, at_least: int) -> list[tuple[int, ...]]:
+    """Return the combinations of up to `largest` columns that occur in both; each grows from one that occurs."""
+
+    def occurs(columns):
+        return min(seen[:, columns].all(axis=1).sum(), task[:, columns].all(axis=1).sum()) >= at_least
+
+    level = [(t,) for t in range(task.shape[1]) if occurs([t])]
+    single, found = [t for (t,) in level], []
+    while level:
+        found += level
+        longer = [(*m, t) for m in level for t in single if t > m[-1]] if len(level[0]) < largest else []
+        level = [m for m in longer if occurs(list(m))]
+    return found
+
+
+def _together(task: np.ndarray, combinations: list[tuple[int, ...]]) -> np.ndarray:
+    return np.stack([task[:, list(m)].all(axis=1) for m in combinations], axis=1)
+
+
 def _pairs(direction: str, labels: Counts, predicted: Counts, *, train, ties: str) -> dict[str, np.ndarray]:
     """Compute the columns of the table of pairs, |A| x |T| each."""
     reference = labels if train is None else train if isinstance(train, Counts) else _count_train(train)
@@ -214,60 +242,10 @@ def _uncertain(train: Counts, direction: str, confidence=0.95) -> np.ndarray:
     return ~(np.abs(surplus) > stats.norm.ppf((1 + confidence) / 2) * scale)
 
 
-def _count(*, probabilities=False, **named) -> Counts:
-    """Count a task and an attribute array, in this order, and name the argument in what goes wrong."""
-    arrays, names = {}, []
-    for argument, values in named.items():
-        arrays[argument] = _matrix(values, argument, probabilities and argument.endswith("_predicted"))
-        names.append(tuple(getattr(values, "columns", ())))
-    sizes = {argument: len(array) for argument, array in arrays.items()}
-    if len(set(sizes.values())) > 1:
-        raise ValueError(f"arrays must have one row per example, found {_listed(sizes)} rows")
-    task, attribute = arrays.values()
-    whole = task.dtype.kind in "bui" and attribute.dtype.kind in "bui"
-    kind = np.float32 if whole else np.float64
-    in_attribute, in_task = np.zeros(attribute.shape[1]), np.zeros(task.shape[1])
-    joint = np.zeros((attribute.shape[1], task.shape[1]))
-    for start in range(0, len(task), ROWS):
-        a = attribute[start : start + ROWS].astype(kind, copy=False)
-        t = task[start : start + ROWS].astype(kind, copy=False)
-        in_attribute += a.sum(axis=0)
-        in_task += t.sum(axis=0)
-        joint += a.T @ t
-    return Counts(len(task), in_attribute, in_task, joint, attributes=names[1], tasks=names[0])
-
-
-def count(task, attribute) -> Counts:
-    """Count how often each attribute and task occurs, alone and together: all that eq. (1) and (2) need of the data."""
-    return _count(task=task, attribute=attribute)
-
-
 def _count_train(train) -> Counts:
     if not isinstance(train, tuple | list) or len(train) != 2:
         raise ValueError(f"train must be (task, attribute) or Counts, found {type(train).__name__}")
-    return _count(task=train[0], attribute=train[1])
-
-
-def _matrix(values, argument: str, probabilities: bool) -> np.ndarray:
-    """Return an n x columns array of 0/1 (or, where allowed, of probabilities); a vector becomes one column."""
-    array = np.asarray(values)
-    if array.dtype == object:
-        try:
-            array = array.astype(float)
-        except (TypeError, ValueError):
-            raise ValueError(f"{argument} must be 0 or 1, found {array.ravel()[0]!r} among others") from None
-    array = array[:, None] if array.ndim == 1 else array
-    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "buif":
-        raise ValueError(f"{argument} must be n x columns of 0/1, found shape {array.shape} of {array.dtype}")
-    if array.dtype.kind == "b":
-        return array
-    for start in range(0, len(array), ROWS):  # in blocks: no temporary of the array's own size
-        block = array[start : start + ROWS]
-        good = (block >= 0) & (block <= 1) if probabilities else (block == 0) | (block == 1)
-        if not good.all():
-            allowed = "probabilities in [0, 1]" if probabilities else "0 or 1"
-            raise ValueError(f"{argument} must be {allowed}, found {block[~good][0]} (row {start + _first(~good)})")
-    return array
+    return count(*train)
 
 
 def _same_columns(labels: Counts, other: Counts, *, names=False) -> None:
@@ -283,15 +261,3 @@ def _same_columns(labels: Counts, other: Counts, *, names=False) -> None:
 
 def _constant(counts: np.ndarray, n: float) -> np.ndarray:
     return (counts == 0) | (counts == n)
-
-
-def _first(bad: np.ndarray) -> int:
-    return int(bad.any(axis=1).argmax())
-
-
-def _listed(sizes: dict) -> str:
-    return ", ".join(f"{name} {size}" for name, size in sizes.items())
-
-
-def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)

@@ -9,6 +9,8 @@ from scipy import stats
 
 from fairlib.interval import Interval
 
+WEIGHTS = 1 << 22  # drawn at a time: bounds the memory
+
 # --- runs and weighted examples -----------------------------------------------------------------------------------
 
 
@@ -44,10 +46,12 @@ def poisson_totals(blocks: Iterable[np.ndarray], *, resamples: int, rng=None) ->
         raise ValueError(f"resamples must be at least 2, found {resamples}")
     rng = np.random.default_rng(rng)
     totals = 0.0
+    rows = max(1, WEIGHTS // resamples)
     for block in blocks:
-        block = np.asarray(block, dtype=float)
-        weights = rng.poisson(1.0, size=(resamples, len(block))).astype(float)
-        totals = totals + np.vstack([block.sum(axis=0), weights @ block])
+        for start in range(0, len(block), rows):
+            part = np.asarray(block[start : start + rows], dtype=float)
+            weights = rng.poisson(1.0, size=(resamples, len(part))).astype(float)
+            totals = totals + np.vstack([part.sum(axis=0), weights @ part])
     if not np.ndim(totals):
         raise ValueError("blocks must hold at least one array of rows x features, found none")
     return totals

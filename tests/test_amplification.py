@@ -2,11 +2,12 @@
 
 import warnings
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -279,11 +280,60 @@ def test_threshold_without_ties_is_exact_and_bad_input_is_named():
         amp.calibrated_threshold([], 0.5)
 
 
-@settings(max_examples=50, deadline=None)
-@given(cases())
-def test_direction_is_the_sign_of_the_correlation(case):
-    *_, task, attribute = case
-    assume(all(0 < column.sum() < len(task) for column in np.hstack([task, attribute]).T))
-    y = amp.directions(amp.count(task, attribute))
-    correlation = np.corrcoef(attribute.T, task.T)[: attribute.shape[1], attribute.shape[1] :]
-    assert (y == 1)[np.abs(correlation) > 1e-9].tolist() == (correlation > 0)[np.abs(correlation) > 1e-9].tolist()
+def test_direction_is_the_sign_of_the_correlation():
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        task, attribute = rng.integers(0, 2, (25, 3)), rng.integers(0, 2, (25, 2))
+        correlation = np.corrcoef(attribute.T, task.T)[:2, 2:]
+        clear = np.abs(correlation) > 1e-9
+        y = amp.directions(amp.count(task, attribute))
+        assert ((y == 1) == (correlation > 0))[clear].all()
+
+
+def loop_multi(direction, task, attribute, task_predicted, attribute_predicted, train_task, train_attribute, largest):
+    """Multi_MALS and Multi-> word by word: every combination of up to `largest` tasks seen in training and in test."""
+    deltas, groups = [], attribute.shape[1]
+    tasks = range(task.shape[1])
+    for m in (m for size in range(1, largest + 1) for m in combinations(tasks, size)):
+        there, found, seen = (array[:, list(m)].all(axis=1) for array in (task, task_predicted, train_task))
+        if not there.any() or not seen.any():
+            continue
+        for g in range(groups):
+            if direction == "MALS":
+                before = train_attribute[seen, g].mean()
+                deltas.append((attribute_predicted[found, g].mean() - before) * (before > 1 / groups))
+            elif direction == "A->T":
+                deltas.append(found[attribute[:, g] == 1].mean() - there[attribute[:, g] == 1].mean())
+            else:
+                deltas.append(attribute_predicted[there, g].mean() - attribute[there, g].mean())
+    return np.mean(np.abs(deltas)) * (groups if direction == "MALS" else 1), np.var(deltas)
+
+
+@pytest.mark.parametrize("direction", amp.DIRECTIONS)
+def test_multi_attribute_agrees_with_the_loop(direction):
+    rng = np.random.default_rng(3)
+    for largest in (1, 2, 3):
+        case = [rng.integers(0, 2, (60, columns)) for columns in (3, 2, 3, 2, 3, 2)]
+        predicted = {"A->T": case[2], "T->A": case[3], "MALS": tuple(case[2:4])}[direction]
+        found = amp.multi_attribute(direction, *case[:2], predicted, train=case[4:], largest=largest)
+        assert (found.mean, found.variance) == pytest.approx(loop_multi(direction, *case, largest))
+        assert max(map(len, found.pairs["task"])) == largest
+
+
+def test_multi_attribute_sees_what_cancels_in_the_mean():
+    rng = np.random.default_rng(4)
+    n = 4000
+    woman = rng.random(n) < 0.5
+    attribute = pd.DataFrame({"woman": woman, "man": ~woman})
+    task = pd.DataFrame({"bowl": rng.random(n) < 0.3 + 0.2 * woman, "spoon": rng.random(n) < 0.3 + 0.2 * woman})
+    more = task["bowl"] | (woman & (rng.random(n) < 0.2))
+    fewer = task["spoon"] & ~(woman & (rng.random(n) < 0.3))
+    predicted = pd.DataFrame({"bowl": more, "spoon": fewer})
+    single = amp.attribute_to_task(task, attribute, predicted)
+    found = amp.multi_attribute("A->T", task, attribute, predicted, train=(task, attribute))
+    assert abs(single) < 0.02 < found.mean
+    assert set(found.pairs["task"]) == {("bowl",), ("spoon",), ("bowl", "spoon")}
+    with pytest.raises(ValueError, match="at_least must leave a combination of tasks, found none with 5000"):
+        amp.multi_attribute("A->T", task, attribute, predicted, train=(task, attribute), at_least=5000)
+    with pytest.raises(ValueError, match="direction must be one of"):
+        amp.multi_attribute("both", task, attribute, predicted, train=(task, attribute))
