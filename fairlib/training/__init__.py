@@ -1,0 +1,1 @@
+"""Training: the models behind the bundled outputs. Nothing else in fairlib imports this package."""
