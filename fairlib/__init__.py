@@ -5,20 +5,30 @@ Only names live here; each module is imported when its name is first used, so th
 
 from importlib import import_module
 
-_MODULES = {"amplification", "amplification_intervals", "bernstein", "data", "ledger", "plots", "resampling"}
-_NAMES = {"Interval": "interval", "load": "data"}
-
-__all__ = [
-    "Interval",
+_MODULES = (
     "amplification",
     "amplification_intervals",
     "bernstein",
+    "comparisons",
     "data",
     "ledger",
-    "load",
+    "metrics",
     "plots",
     "resampling",
-]
+    "scores",
+    "spans",
+)
+_NAMES = {
+    "Interval": "interval",
+    "METRICS": "metrics",
+    "Metric": "metrics",
+    "auc": "measuring",
+    "load": "data",
+    "measure": "measuring",
+    "measure_sequences": "sequences",
+}
+
+__all__ = sorted([*_MODULES, *_NAMES])
 
 
 def __getattr__(name: str):
