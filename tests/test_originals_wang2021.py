@@ -63,7 +63,7 @@ def test_mals_from_shares(originals):
     assert table["change_before"].mean() == pytest.approx((0.08 + 0.02 + 0.05 - 0.05) / 4)
     men = paper.men_in_training(table.reset_index())
     assert men.to_dict() == pytest.approx({"bed": 0.48, "person": 0.6, "tie": 0.9, "dog": 0.55})
-    y = amp.directions(paper.training_counts(table.reset_index(), ["bed", "tie"]))
+    y = amp.directions(paper.training_counts(table.reset_index(), ["bed", "tie"], men=0.6))
     assert y.tolist() == [[0, 1], [1, 0]]
 
 
@@ -101,7 +101,7 @@ def test_caption_amplification_is_the_metric_with_the_influence_functions_error(
     labels, captions = originals
     table = captioned.coco_caption_amplification().set_index(["measure", "model", "object"]).sort_index()
     labels = labels.set_index("image_id").loc[captions["image_id"]].reset_index()
-    train = paper.training_counts(paper.coco_mals(), OBJECTS)
+    train = paper.training_counts(paper.coco_mals(), OBJECTS, men=0.6)
     attribute = pd.get_dummies(labels["gender"])[list(paper.GENDERS)]
     for model in ("baseline_ft", "equalizer"):
         named = read_objects(captions[model], OBJECTS)

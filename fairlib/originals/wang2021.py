@@ -74,15 +74,15 @@ def men_in_training(mals: pd.DataFrame, name: str = "object") -> pd.Series:
     return share.set_axis(mals[name])
 
 
-def training_counts(mals: pd.DataFrame, objects: list[str]) -> Counts:
+def training_counts(mals: pd.DataFrame, objects: list[str], *, men: float) -> Counts:
     """Return rates from which the direction y_at follows: P(man | object) against P(man), both of the training data.
 
-    P(man) is the share among images with a person, from the same table. How often an object occurs is not released, and
-    does not matter to the direction.
+    men : share of men among the training images, from the "train" row of `coco_objects`. How often an object occurs is
+    not released, and does not matter to the direction.
     """
-    men = men_in_training(mals)
-    joint = np.stack([men[objects], 1 - men[objects]]) / 2
-    return Counts(1.0, [men["person"], 1 - men["person"]], np.full(len(objects), 0.5), joint, GENDERS, tuple(objects))
+    shares = men_in_training(mals)[objects]
+    joint = np.stack([shares, 1 - shares]) / 2
+    return Counts(1.0, [men, 1 - men], np.full(len(objects), 0.5), joint, GENDERS, tuple(objects))
 
 
 def objects_but_person() -> list[str]:
@@ -96,6 +96,12 @@ def image_labels() -> pd.DataFrame:
     return require_columns(pd.read_parquet(original(LABELS)), columns, LABELS.path)
 
 
+def training_genders() -> dict[str, int]:
+    """Training images by gender."""
+    found = pd.read_csv(original(TRAINING))["gender"].value_counts()
+    return {gender: int(found[gender]) for gender in GENDERS}
+
+
 @recipe("coco_objects", files=[LABELS, TRAINING, COCO_RATIOS])
 def coco_objects() -> pd.DataFrame:
     """Labelled images by split, object and gender; the training split has only the row of every image."""
@@ -104,7 +110,6 @@ def coco_objects() -> pd.DataFrame:
     counts = labels.groupby(["split", "gender"])[names].sum()
     tidy = counts.rename_axis(columns="object").stack().unstack("gender").reset_index()
     tidy["object"] = pd.Categorical(tidy["object"], names)
-    training = pd.read_csv(original(TRAINING))["gender"].value_counts()
-    first = pd.DataFrame({"split": ["train"], "object": [EVERY], "man": training["man"], "woman": training["woman"]})
+    first = pd.DataFrame({"split": ["train"], "object": [EVERY], **training_genders()})
     tidy = tidy.sort_values(["split", "object"]).astype({"object": str})
     return pd.concat([first, tidy], ignore_index=True).rename_axis(columns=None)

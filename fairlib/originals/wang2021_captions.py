@@ -16,10 +16,12 @@ from fairlib.originals.wang2021 import (
     EVERY,
     GENDERS,
     LABELS,
+    TRAINING,
     coco_mals,
     image_labels,
     objects_but_person,
     training_counts,
+    training_genders,
 )
 from fairlib.resampling import poisson_totals
 
@@ -63,7 +65,7 @@ def coco_captions() -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-@recipe("coco_caption_amplification", files=[CAPTIONS, LABELS, COCO_RATIOS])
+@recipe("coco_caption_amplification", files=[CAPTIONS, LABELS, TRAINING, COCO_RATIOS])
 def coco_caption_amplification() -> pd.DataFrame:
     """Bias amplification by model, object and measure, and its change from the Baseline, with standard errors.
 
@@ -81,7 +83,9 @@ def coco_caption_amplification() -> pd.DataFrame:
     men = (labels["gender"] == "man").to_numpy()
     reading = [(read_objects(captions[model], objects).to_numpy(), read_gender(captions[model])) for model in MODELS]
     totals = poisson_totals(_features(task, men, reading), resamples=RESAMPLES, rng=2021)
-    lean = 2 * directions(training_counts(coco_mals(), objects)) - 1  # +1 where a gender goes with an object
+    genders = training_genders()
+    train = training_counts(coco_mals(), objects, men=genders["man"] / sum(genders.values()))
+    lean = 2 * directions(train) - 1  # +1 where a gender goes with an object
     values = _values(totals, len(objects), lean)
     rows = []
     for measure, array in values.items():  # resamples x models x (1 + objects)
