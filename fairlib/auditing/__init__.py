@@ -1,7 +1,7 @@
 """An audit of anybody's classifier: one call on one's own predictions, one report of what they show and what not.
 
-tally (frame -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> contrasts (differences,
-intervals, tests) -> findings (sentences) -> page (HTML); `command` is `python -m fairlib audit`.
+tally (frame -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing
+(differences, intervals, tests) -> findings (sentences) -> page (HTML); `command` is `python -m fairlib audit`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from fairlib import multiplicity
-from fairlib.auditing import contrasts, findings, groups, rates, tally
+from fairlib.auditing import comparing, contrasts, findings, groups, rates, tally
 from fairlib.auditing.setting import Setting
 from fairlib.gaps import interval as interval_of_gap
 
@@ -151,8 +151,8 @@ def report(counted: tally.Tally, setting: Setting, *, progress: bool = False) ->
     questions = [(family, sums) for sums in rates.sums(counted, chosen) for family in compared]
     interval = setting.interval
     if interval == "auto":
-        rounds = sum(contrasts.rounds(sums, family, minimum=setting.minimum) for family, sums in questions)
-        interval = "betting" if rounds <= contrasts.AFFORDABLE else "counts"
+        rounds = sum(comparing.rounds(sums, family, minimum=setting.minimum) for family, sums in questions)
+        interval = "betting" if rounds <= comparing.AFFORDABLE else "counts"
     how = {"interval": interval, "minimum": setting.minimum, "confidence": setting.confidence}
     parts, gaps = [], []
     for family, sums in tqdm(questions, desc="comparing", delay=2, disable=not progress):
@@ -175,7 +175,7 @@ def report(counted: tally.Tally, setting: Setting, *, progress: bool = False) ->
 
 
 def _compare(sums: rates.Sums, family: groups.Family, **how) -> pd.DataFrame:
-    sides, found = contrasts.contrast(sums, family, **how)
+    sides, found = comparing.contrast(sums, family, **how)
     about = {
         "attribute": " × ".join(family.attributes),
         "group": [groups.spoken(family.attributes, family.names[code]) for code in family.compared],

@@ -95,8 +95,14 @@ METHODS = {
     "newcombe": "Newcombe's interval",
     "clopper_pearson": "the union of two Clopper-Pearson intervals (where a count is below 5, if beside Newcombe's)",
     "welch": "Welch's interval for means",
+    "betting_pairs": "betting on the differences within sources, which holds for any number of sources",
     "by source": "t interval whose variance is that between sources",
 }
 
 
-TESTS = {"betting": "Fisher's exact test", "welch": "Welch's test", "by source": "t test with the same variance"}
+TESTS = {
+    "betting": "Fisher's exact test",
+    "welch": "Welch's test",
+    "betting_pairs": "t test on sources",
+    "by source": "t test on sources",
+}

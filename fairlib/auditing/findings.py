@@ -51,18 +51,17 @@ def verdicts(rows: pd.DataFrame, setting: Setting, *, units: np.ndarray) -> np.n
 
 def findings(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
     """Return all sentences: what is shown, largest first; then what is not, and why; then who is too few."""
-    margin = setting.margin
     rows = rows.assign(class_name=rows["class"])  # a name that tuples can carry
     found = []
     for verdict in ("shown", "hint"):
         chosen = rows[rows["verdict"] == verdict]
         chosen = chosen.loc[chosen["difference"].abs().sort_values(ascending=False, kind="stable").index]
         tested = int(rows["p_corrected"].notna().sum())
-        found += [Finding(verdict, row.group, _difference(row, tested, margin)) for row in chosen.itertuples()]
+        found += [Finding(verdict, row.group, _difference(row, tested, setting)) for row in chosen.itertuples()]
     for verdict, say in (("open", _open), ("small", _small), ("undefined", _undefined)):
         chosen = rows[rows["verdict"] == verdict]
         for (rate, class_name), same in chosen.groupby(["rate", "class"], sort=False):
-            found.append(Finding(verdict, question(rate, class_name), say(same, margin)))
+            found.append(Finding(verdict, question(rate, class_name), say(same, setting)))
     return found + _too_few(rows[rows["verdict"] == "too few"], setting)
 
 
@@ -109,14 +108,16 @@ def sides(row) -> str:
     return f"{words}, against {again} for {row.against}"
 
 
-def more(row, margin: float) -> str:
+def more(row, setting: Setting) -> str:
     """Say how many more cases a group needs, or that more of this group alone would not do."""
+    margin = setting.margin
     which = RATES[row.rate].qualifies.format(c=quoted(row.class_name))
     which = f" {which}" if which else ""
+    what = "cases" if setting.unit == "cases" else "sources with cases"
     if not np.isfinite(row.more):
-        return f"no number of further cases of {row.group} alone would show a difference of {100 * margin:g} points"
+        return f"no number of further {what} of {row.group} alone would show a difference of {100 * margin:g} points"
     return (
-        f"about {int(row.more):,} more cases of {row.group}{which} would show a difference of {100 * margin:g} points"
+        f"about {int(row.more):,} more {what} of {row.group}{which} would show a difference of {100 * margin:g} points"
     )
 
 
@@ -125,27 +126,29 @@ def sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def _difference(row, tested: int, margin: float) -> str:
+def _difference(row, tested: int, setting: Setting) -> str:
+    margin = setting.margin
     said = f"{sides(row)}: {points(row)}."
     if row.verdict == "shown":
         small = f" It is smaller than {100 * margin:g} points." if max(abs(row.low), abs(row.high)) < margin else ""
         often = chance(row.p_corrected)
         return f"{said} A model that treats all alike would lead to such a claim in {often} audits.{small}"
-    missing = f" {sentence(more(row, margin))}" if row.more > 0 else ""
+    missing = f" {sentence(more(row, setting))}" if row.more > 0 else ""
     return (
         f"{said} If this were the only comparison, chance would do this in {chance(row.p)} audits; "
         f"among {tested:,} comparisons it is no evidence.{missing}"
     )
 
 
-def _open(rows: pd.DataFrame, margin: float) -> str:
+def _open(rows: pd.DataFrame, setting: Setting) -> str:
+    margin = setting.margin
     needed = rows[rows["more"] > 0].sort_values("more", kind="stable")
     both = f"the data fit with no difference, and also with one of {100 * margin:g} points"
     said = f"not decided for {named(rows['group'])}: {both}."
     if not len(needed):
         return said
     finite = needed[np.isfinite(needed["more"])]
-    told = [more(row, margin) for row in finite.head(NAMED).itertuples()]
+    told = [more(row, setting) for row in finite.head(NAMED).itertuples()]
     if len(finite) < len(needed):
         told.append(
             "for the other groups the cases that they are compared with are too few"
@@ -155,11 +158,12 @@ def _open(rows: pd.DataFrame, margin: float) -> str:
     return f"{said} {sentence('; '.join(told))}"
 
 
-def _small(rows: pd.DataFrame, margin: float) -> str:
+def _small(rows: pd.DataFrame, setting: Setting) -> str:
+    margin = setting.margin
     return f"a difference of {100 * margin:g} points or more is ruled out for {named(rows['group'])}."
 
 
-def _undefined(rows: pd.DataFrame, margin: float) -> str:
+def _undefined(rows: pd.DataFrame, setting: Setting) -> str:
     return f"nothing to compare for {named(rows['group'])}: nothing varies."
 
 

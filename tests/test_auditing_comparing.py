@@ -5,20 +5,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from fairlib.auditing import contrasts, groups, rates, tally
+from fairlib import bounds, disparity_interval
+from fairlib.auditing import comparing, contrasts, groups, rates, shares, tally
 
 
-def enumerated_coverage(n, n_others, shares):
+def enumerated_coverage(n, n_others, chances):
     """The exact probability that the interval from counts holds the true difference, for all pairs of shares."""
     tables = np.meshgrid(np.arange(n + 1.0), np.arange(n_others + 1.0), indexing="ij")
     k, k_others = (counts.ravel() for counts in tables)
-    low, high, _ = contrasts.ends(
+    low, high, _ = shares.ends(
         k, np.full(len(k), n), k_others, np.full(len(k), n_others), interval="counts", confidence=0.95
     )
     low, high = low.reshape(tables[0].shape) - 1e-12, high.reshape(tables[0].shape) + 1e-12
     found = {}
-    for p in shares:
-        for q in shares:
+    for p in chances:
+        for q in chances:
             mine, others = (
                 stats.binom.pmf(np.arange(n + 1), n, p),
                 stats.binom.pmf(np.arange(n_others + 1), n_others, q),
@@ -36,9 +37,7 @@ def test_interval_from_counts_covers_within_seven_tenths_of_a_point(n, n_others)
 def test_newcombe_alone_would_not_cover_where_counts_are_few():
     # What the union of exact intervals is there for; else it could go.
     k, n = np.arange(31.0), 30
-    low, high = contrasts.bounds.METHODS["newcombe"].counts(
-        k, np.full(31, 30.0), np.zeros(31), np.full(31, 1000.0), alpha=0.05
-    )
+    low, high = bounds.METHODS["newcombe"].counts(k, np.full(31, 30.0), np.zeros(31), np.full(31, 1000.0), alpha=0.05)
     assert (stats.binom.pmf(k, n, 0.005) * ((low <= 0.005) & (high >= 0.005))).sum() < 0.95
     assert enumerated_coverage(30, 300, (0.002, 0.005))[0.005, 0.002] > 0.95
 
@@ -46,7 +45,7 @@ def test_newcombe_alone_would_not_cover_where_counts_are_few():
 @given(st.integers(1, 60), st.integers(1, 60), st.data())
 def test_exact_p_is_the_doubled_tail_of_every_way_to_deal_the_cases(n, n_others, data):
     k, k_others = data.draw(st.integers(0, n)), data.draw(st.integers(0, n_others))
-    found = contrasts.exact_p(*(np.array([v]) for v in (k, n, k_others, n_others)))[0]
+    found = shares.exact_p(*(np.array([v]) for v in (k, n, k_others, n_others)))[0]
     table = [[k, n - k], [k_others, n_others - k_others]]
     tails = [stats.fisher_exact(table, alternative=side).pvalue for side in ("less", "greater")]
     assert found == pytest.approx(min(1, 2 * min(tails)), rel=1e-6)
@@ -58,17 +57,17 @@ def test_exact_p_is_what_exchanging_groups_gives():
     dealt = np.array([rng.permutation(wrong)[:n].sum() for _ in range(20_000)])
     for k in (3, 5, 8, 11):
         simulated = min(1, 2 * min((dealt <= k).mean(), (dealt >= k).mean()))
-        assert contrasts.exact_p(*map(np.array, ([k], [n], [17 - k], [55])))[0] == pytest.approx(simulated, abs=0.012)
+        assert shares.exact_p(*map(np.array, ([k], [n], [17 - k], [55])))[0] == pytest.approx(simulated, abs=0.012)
 
 
 @pytest.mark.parametrize("interval", ["counts", "betting", "miettinen_nurminen", "hoeffding"])
 def test_every_method_gives_an_interval_around_the_difference_and_flips_with_the_sides(interval):
     k, n, k_others, n_others = (np.array(v, dtype=float) for v in ([4, 0, 30], [40, 35, 50], [9, 12, 8], [44, 60, 50]))
-    low, high, method = contrasts.ends(k, n, k_others, n_others, interval=interval, confidence=0.95)
+    low, high, method = shares.ends(k, n, k_others, n_others, interval=interval, confidence=0.95)
     difference = k / n - k_others / n_others
     assert (low <= difference).all() and (difference <= high).all() and len(method) == 3
     assert low[2] > 0  # 60 % against 16 %
-    mirrored, _, _ = contrasts.ends(k_others, n_others, k, n, interval=interval, confidence=0.95)
+    mirrored, _, _ = shares.ends(k_others, n_others, k, n, interval=interval, confidence=0.95)
     tolerance = 0.03 if interval == "betting" else 1e-6  # a bettor sees another order
     np.testing.assert_allclose(mirrored, -high, atol=tolerance)
 
@@ -83,13 +82,13 @@ def frame_of_sources(rng, sources=60, group_names="abc"):
     return pd.DataFrame(rows, columns=["source", "group", "label", "prediction"])
 
 
-def compare(frame, *, reference=None, names=("misses",), source="source"):
+def compare(frame, *, reference=None, names=("misses",), source="source", interval="counts"):
     columns = tally.Columns(("group",), "label", "prediction", source=source)
     counted = tally.read(frame, columns, positive=1)
     (family,) = groups.families(counted, depth=1, reference=reference or {})
     (sums,) = rates.sums(counted, names)
-    return family, contrasts.contrast(
-        sums, family, source=counted.source, interval="counts", minimum=2, confidence=0.95
+    return family, comparing.contrast(
+        sums, family, source=counted.source, interval=interval, minimum=2, confidence=0.95
     )
 
 
@@ -132,6 +131,22 @@ def test_by_source_is_the_paired_t_test_where_every_source_has_one_of_each():
     assert (found.low[0], found.high[0]) == pytest.approx((interval.low, interval.high))
 
 
+@pytest.mark.parametrize("each", [1, 3])
+def test_sources_with_as_many_cases_on_either_side_are_played_as_pairs(each):
+    rng = np.random.default_rng(5)
+    rows = [
+        (s, g, 1, int(rng.random() < 0.6 + 0.2 * (g == "a"))) for s in range(90) for g in "aab" for _ in range(each)
+    ]
+    frame = pd.DataFrame(rows, columns=["source", "group", "label", "prediction"])
+    _, (_, found) = compare(frame, interval="betting")
+    wrong = frame.assign(wrong=frame["label"] != frame["prediction"]).groupby(["group", "source"])["wrong"].mean()
+    expected = disparity_interval(wrong["a"], wrong["b"], paired=True)
+    assert (found.low[0], found.high[0]) == pytest.approx((expected.low, expected.high))
+    assert found.method[0] == "betting_pairs" and found.difference[0] == pytest.approx(expected.estimate)
+    _, (_, uneven) = compare(frame[1:], interval="betting")
+    assert uneven.method[0] == "by source"
+
+
 def test_copies_of_a_case_within_its_source_are_worth_nothing():
     frame = frame_of_sources(np.random.default_rng(3))
     _, (_, once) = compare(frame)
@@ -148,7 +163,7 @@ def test_probabilities_are_compared_as_by_welch():
     counted = tally.read(frame, tally.Columns(("group",), "label", None, "score"))
     (family,) = groups.families(counted, depth=1, reference={})
     (sums,) = rates.sums(counted, ("mean probability",))
-    _, found = contrasts.contrast(sums, family, source=None, interval="counts", minimum=2, confidence=0.9)
+    _, found = comparing.contrast(sums, family, source=None, interval="counts", minimum=2, confidence=0.9)
     expected = stats.ttest_ind(*(frame.loc[frame["group"] == g, "score"] for g in "ab"), equal_var=False)
     interval = expected.confidence_interval(0.9)
     assert (found.low[0], found.high[0]) == pytest.approx((interval.low, interval.high))
@@ -169,7 +184,7 @@ def test_so_many_more_cases_show_the_margin_as_often_as_promised(rate, n_others,
     # The exact power of Fisher's test with so many cases, for the harder of the two differences.
     k_others = stats.binom.ppf(np.arange(0.05, 1, 0.1), n_others, rate)[:, None]
     k = np.arange(n + 1)[None, :]
-    rejected = contrasts.exact_p(k + 0 * k_others, n, k_others + 0 * k, n_others) <= alpha
+    rejected = shares.exact_p(k + 0 * k_others, n, k_others + 0 * k, n_others) <= alpha
     power = (rejected * stats.binom.pmf(k, n, rate + margin)).sum(axis=1).mean()
     assert 0.7 < power < 0.87
     assert (rejected * stats.binom.pmf(k, n, rate - margin)).sum(axis=1).mean() > power
