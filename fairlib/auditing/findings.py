@@ -115,7 +115,7 @@ def more(row, setting: Setting) -> str:
     which = f" {which}" if which else ""
     what = "cases" if setting.unit == "cases" else "sources with cases"
     if not np.isfinite(row.more):
-        return f"no number of further {what} of {row.group} alone would show a difference of {100 * margin:g} points"
+        return times(row.growth, setting)
     return (
         f"about {int(row.more):,} more {what} of {row.group}{which} would show a difference of {100 * margin:g} points"
     )
@@ -124,6 +124,13 @@ def more(row, setting: Setting) -> str:
 def sentence(words: str) -> str:
     """Write words with a capital and a full stop; names keep their own spelling."""
     return f"{words[0].upper()}{words[1:]}."
+
+
+def times(growth: float, setting: Setting) -> str:
+    """Say how much larger the whole data would have to be, where more of one group would not do."""
+    factor = f"{growth:.1f}" if growth < 10 else f"{growth:.0f}"
+    shown = f"would show a difference of {100 * setting.margin:g} points"
+    return f"about {factor} times as many {setting.unit} of all groups {shown}"
 
 
 def _difference(row, tested: int, setting: Setting) -> str:
@@ -150,11 +157,8 @@ def _open(rows: pd.DataFrame, setting: Setting) -> str:
     finite = needed[np.isfinite(needed["more"])]
     told = [more(row, setting) for row in finite.head(NAMED).itertuples()]
     if len(finite) < len(needed):
-        told.append(
-            "for the other groups the cases that they are compared with are too few"
-            if told
-            else "more cases of all groups are needed"
-        )
+        rest = times(needed.loc[~needed.index.isin(finite.index), "growth"].max(), setting)
+        told.append(f"for the others, {rest}" if told else rest)
     return f"{said} {sentence('; '.join(told))}"
 
 
