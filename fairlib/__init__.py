@@ -9,6 +9,7 @@ _MODULES = (
     "amplification",
     "amplification_intervals",
     "bernstein",
+    "blanks",
     "comparisons",
     "data",
     "gaps",
