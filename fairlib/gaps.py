@@ -1,8 +1,9 @@
 """How far apart are many groups? Intervals for a gap that can say "there may be none".
 
 The gap between the highest and the lowest of several observed rates is positive even if all true rates are equal, and
-so is every replicate of a bootstrap. Its percentiles therefore never reach 0: an interval made of them misses "no gap"
-every single time. The interval here starts from what the rates may be, and asks how far apart those are.
+so is every replicate of a bootstrap (but for ties of two or three groups). An interval made of its percentiles stays
+above 0, and misses "no gap" every single time. The interval here starts from what the rates may be, and asks how far
+apart those are.
 
 **The region.** Let Z⁺ say how many standard deviations too high a group's count is for the mean p, as the normal
 quantile of 1 − P(X ≥ x; p), and Z⁻ how many too low. For costs of 0 and 1 there are independent standard normal
