@@ -54,8 +54,9 @@ def suite(attribute: str, *, classes: Sequence[str] = CLASSES) -> pd.DataFrame:
     if unknown := [name for name in classes if name not in CLASSES]:
         raise ValueError(f"classes must be among {', '.join(CLASSES)}, found {', '.join(map(str, unknown))}")
     people = terms(attribute)
+    sentences = _read("sentiment.csv")
     suites = ["people" if attribute == "names" else "generic", attribute]
-    sentences = _read("sentiment.csv").query("suite in @suites and label in @classes")
+    sentences = sentences[sentences["suite"].isin(suites) & sentences["label"].isin(classes)]
     product = sentences.merge(people, how="cross")
     forms = people.columns.drop(["group", "term"])
     product["text"] = [
@@ -69,7 +70,7 @@ def ner_suite() -> pd.DataFrame:
     """Return the 22 sentences for named-entity recognition, each filled with every country, one row per token.
 
     Columns: source, group, term, position (from 0), token, slot (whether the token is part of the filled country),
-    label (BILOU tag). A country of one token is U-LOC, of two B-LOC L-LOC, of more with I-LOC between; its article is O.
+    label (BILOU tag). A country of one token is U-LOC, of two B-LOC L-LOC; its article is O.
     """
     rows = []
     for source, tokens, tags in _read("ner.csv").itertuples(index=False):
@@ -97,7 +98,8 @@ def terms(attribute: str) -> pd.DataFrame:
         table["term"] = table["country"].str.removeprefix("the ")
         table = table.assign(noun=table["adjective"] + " citizen", nouns=table["adjective"] + " citizens")
         return table[["group", "term", "adjective", "noun", "nouns", "country"]]
-    table = _read("terms.csv").query("attribute == @attribute").reset_index(drop=True)
+    table = _read("terms.csv")
+    table = table[table["attribute"] == attribute].reset_index(drop=True)
     return table.assign(term=table["adjective"])[["group", "term", "adjective", "noun", "nouns"]]
 
 
@@ -161,9 +163,9 @@ def invariance(
     _check(predictions, by, group, term, source, prediction, reference)
     names = {"group": group, "term": term, "source": source, "prediction": prediction}
     parts = predictions.groupby(by, observed=True) if by else [((), predictions)]
-    tables = [
-        _failures(part, reference=reference, **names).assign(**dict(zip(by, key, strict=True))) for key, part in parts
-    ]
+    tables = []
+    for key, part in parts:
+        tables.append(_failures(part, reference=reference, **names).assign(**dict(zip(by, key, strict=True))))
     table = pd.concat(tables, ignore_index=True)
     for rate, low, high in (("failure_rate", "low", "high"), ("changed", "changed_low", "changed_high")):
         count, n = table[rate] * table["sources"], table["sources"]
