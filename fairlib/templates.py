@@ -137,10 +137,12 @@ def invariance(
     *,
     by: str | Sequence[str] = (),
     reference: str | None = None,
+    tolerance: float = 0.0,
     group: str = "group",
     term: str = "term",
     source: str = "source",
     prediction: str = "prediction",
+    probability: str = "p_{}",
     confidence: float = 0.95,
 ) -> pd.DataFrame:
     """How often does a prediction change when nothing but the identity term changes?
@@ -153,6 +155,8 @@ def invariance(
 
     predictions : one row per source and term.
     by : columns to report separately, such as "attribute" or ["system", "attribute"].
+    tolerance : a change counts only if the probability of the reference prediction, in the column that `probability`
+        names with the class, moved by more than this too. CheckList's sentiment tests take 0.1 and a reference term.
     Returns one row per group: the columns of `by`, group, terms, sources, failures, failure_rate with low and high,
     changed with changed_low and changed_high. Intervals are Wilson's over sources, the sample here; for `changed`,
     whose variance over sources cannot exceed that of a proportion, they are conservative.
@@ -160,12 +164,16 @@ def invariance(
     Reference: Ribeiro et al. (2020), "invariance test" (INV); Wilson (1927).
     """
     by = [by] if isinstance(by, str) else list(by)
-    _check(predictions, by, group, term, source, prediction, reference)
-    names = {"group": group, "term": term, "source": source, "prediction": prediction}
-    parts = predictions.groupby(by, observed=True) if by else [((), predictions)]
+    _check(predictions, [*by, group, term, source, prediction], group, term, reference, tolerance)
+    _check_cells(predictions, by, [source, group, term])
     tables = []
-    for key, part in parts:
-        tables.append(_failures(part, reference=reference, **names).assign(**dict(zip(by, key, strict=True))))
+    for key, part in predictions.groupby(by, observed=True) if by else [((), predictions)]:
+        expected = _reference_rows(part, reference, source, term, prediction)
+        differs = part[prediction] != part[source].map(expected[prediction])
+        if tolerance:
+            differs &= _movement(part, expected, source, prediction, probability) > tolerance
+        wide = part.assign(_differs=differs).pivot(index=source, columns=[group, term], values="_differs")
+        tables.append(_rates(wide.astype(bool), group).assign(**dict(zip(by, key, strict=True))))
     table = pd.concat(tables, ignore_index=True)
     for rate, low, high in (("failure_rate", "low", "high"), ("changed", "changed_low", "changed_high")):
         count, n = table[rate] * table["sources"], table["sources"]
@@ -175,54 +183,63 @@ def invariance(
     return table[[*by, "group", "terms", "sources", *ends]]
 
 
-def _failures(part, *, group, term, source, prediction, reference) -> pd.DataFrame:
-    """Return, for one suite, per group: terms, sources, failure_rate, changed. Cost: one pivot of the predictions."""
-    codes, classes = pd.factorize(part[prediction], sort=True)
-    table = part.assign(_code=codes).pivot(index=source, columns=[group, term], values="_code")
-    if table.isna().any(axis=None):
-        lacking = table.index[table.isna().any(axis=1)]
-        raise ValueError(
-            f"every source must have every term; {len(lacking)} lack one, among them {source} {lacking[0]!r}"
-        )
-    values = table.to_numpy(dtype=int)
+def _reference_rows(part, reference, source, term, prediction) -> pd.DataFrame:
+    """Return, indexed by source, what every prediction of the source is compared with."""
     if reference is None:
-        votes = (values[:, :, None] == np.arange(len(classes))).sum(axis=1)
-        expected = votes.argmax(axis=1)
-    else:
-        columns = np.flatnonzero(table.columns.get_level_values(term) == reference)
-        if len(columns) != 1:
-            raise ValueError(f"reference must be one term of the source, found {len(columns)} named {reference!r}")
-        expected = values[:, columns[0]]
-    differs = pd.DataFrame(values != expected[:, None], index=table.index, columns=table.columns)
+        return pd.crosstab(part[source], part[prediction]).idxmax(axis=1).to_frame(prediction)
+    return part[part[term] == reference].set_index(source)
+
+
+def _movement(part, expected, source, prediction, probability) -> np.ndarray:
+    """Return for each row how far the probability of its source's reference prediction moved from the reference's."""
+    columns = {name: probability.format(name) for name in expected[prediction].unique()}
+    if missing := [column for column in columns.values() if column not in part]:
+        raise ValueError(f"predictions must have the column(s) {', '.join(missing)}; found {', '.join(part)}")
+    compared = expected.loc[part[source]]
+    moved = np.full(len(part), np.nan)
+    for name, column in columns.items():
+        rows = (compared[prediction] == name).to_numpy()
+        moved[rows] = np.abs(part[column].to_numpy()[rows] - compared[column].to_numpy()[rows])
+    return moved
+
+
+def _rates(differs: pd.DataFrame, group: str) -> pd.DataFrame:
+    """Return terms, sources, failure_rate and changed per group; `differs` is sources x (group, term)."""
     per_group = differs.T.groupby(level=group, sort=False)
-    rows = pd.DataFrame(
-        {
-            "terms": per_group.size(),
-            "sources": len(table),
-            "failure_rate": per_group.any().mean(axis=1),
-            "changed": per_group.mean().mean(axis=1),
-        }
-    )
-    everyone = [differs.shape[1], len(table), differs.any(axis=1).mean(), differs.to_numpy().mean()]
-    rows.loc["accumulated"] = everyone
-    return rows.astype({"terms": int, "sources": int}).rename_axis("group").reset_index()
+    failure_rate, changed = per_group.any().mean(axis=1), per_group.mean().mean(axis=1)
+    rows = pd.DataFrame({"terms": per_group.size(), "failure_rate": failure_rate, "changed": changed})
+    rows.loc["accumulated"] = [differs.shape[1], differs.any(axis=1).mean(), differs.to_numpy().mean()]
+    return rows.astype({"terms": int}).assign(sources=len(differs)).rename_axis("group").reset_index()
 
 
-def _check(predictions, by, group, term, source, prediction, reference) -> None:
-    """Raise `ValueError` for what the test is not defined on."""
-    columns = [*by, group, term, source, prediction]
+def _check(predictions, columns, group, term, reference, tolerance) -> None:
+    """Raise `ValueError` for arguments and columns that the test is not defined on."""
     if missing := [name for name in columns if name not in predictions]:
         raise ValueError(f"predictions must have the column(s) {', '.join(missing)}; found {', '.join(predictions)}")
-    if empty := [name for name in columns if predictions[name].isna().any()]:
-        raise ValueError(f"column(s) {', '.join(empty)} must not have missing values")
     if predictions.empty:
         raise ValueError("predictions must have at least one row, found none")
-    if (repeats := predictions.duplicated([*by, source, group, term]).sum()) > 0:
-        raise ValueError(f"each {source} must have each {term} once, found {repeats} repeated; name `by` columns?")
+    if empty := [name for name in columns if predictions[name].isna().any()]:
+        raise ValueError(f"column(s) {', '.join(empty)} must not have missing values")
     if (predictions[group] == "accumulated").any():
         raise ValueError(f"column {group!r} must not have the value 'accumulated', the name of the total")
     if reference is not None and not (predictions[term] == reference).any():
         raise ValueError(f"reference must be a value of column {term!r}, found {reference!r}")
+    if not 0 <= tolerance < 1 or (tolerance and reference is None):
+        raise ValueError(f"tolerance must be in [0, 1), and 0 without a reference term, found {tolerance}")
+
+
+def _check_cells(predictions, by, cell) -> None:
+    """Raise `ValueError` unless every source of a part has every term of the part once."""
+    source, _, term = cell
+    if (repeats := predictions.duplicated([*by, *cell]).sum()) > 0:
+        raise ValueError(f"each {source} must have each {term} once, found {repeats} repeated; name `by` columns?")
+    for _, part in predictions.groupby(by, observed=True) if by else [((), predictions)]:
+        counts = part.groupby(source, observed=True).size()
+        lacking = counts.index[counts < len(part[cell[1:]].drop_duplicates())]
+        if len(lacking):
+            raise ValueError(
+                f"every {source} must have every {term}; {len(lacking)} lack one, among them {lacking[0]!r}"
+            )
 
 
 def _fill_token(token: str, tag: str, country: str) -> list[tuple[str, bool, str]]:

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -245,6 +245,16 @@ def test_invariance_by_hand():
     assert with_reference["failures"].to_dict() == {"x": 2, "y": 3, "accumulated": 3}
 
 
+def test_a_tolerance_forgives_changes_of_small_probability():
+    frame = BY_HAND.assign(**{"p_+": [0.6, 0.6, 0.6, 0.6, 0.45, 0.45, 0.1, 0.2, 0.9, 0.6, 0.1, 0.1]})
+    frame["p_-"] = 1 - frame["p_+"]
+    table = templates.invariance(frame, reference="a", tolerance=0.2).set_index("group")
+    # Probability of the reference's class: s2 from .6 to .45, s3 from .9 to .1, s4 from .6 to .1.
+    assert table["failures"].to_dict() == {"x": 1, "y": 2, "accumulated": 2}
+    strict = templates.invariance(frame, reference="a", tolerance=0.1).set_index("group")
+    assert strict["failures"].to_dict() == {"x": 2, "y": 3, "accumulated": 3}
+
+
 def test_invariance_of_a_constant_model_is_zero_with_an_interval_that_is_not():
     table = templates.invariance(BY_HAND.assign(prediction="+"))
     assert (table[["failure_rate", "changed", "low", "changed_low"]] == 0).all(axis=None)
@@ -261,6 +271,7 @@ def test_invariance_reports_each_part_separately():
     assert (table.loc[table["system"] == "two", "failures"] == 0).all()
 
 
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.sampled_from("+-0"), min_size=5, max_size=5), min_size=1, max_size=8), st.randoms())
 def test_invariance_against_a_loop_and_under_renaming_and_reordering(grid, random):
     keys = [("x", "a"), ("x", "b"), ("y", "c"), ("y", "d"), ("z", "e")]
@@ -286,13 +297,20 @@ def test_invariance_against_a_loop_and_under_renaming_and_reordering(grid, rando
         (lambda frame: frame.assign(prediction=None), "prediction must not have missing values"),
         (lambda frame: frame.iloc[:0], "at least one row"),
         (lambda frame: pd.concat([frame, frame.head(1)]), "once, found 1 repeated"),
-        (lambda frame: frame.iloc[1:], "1 lack one, among them source 's1'"),
+        (lambda frame: frame.iloc[1:], "1 lack one, among them 's1'"),
         (lambda frame: frame.assign(group="accumulated"), "must not have the value 'accumulated'"),
     ],
 )
 def test_invariance_says_what_is_wrong(change, message):
     with pytest.raises(ValueError, match=message):
         templates.invariance(change(BY_HAND))
+
+
+def test_a_tolerance_needs_a_reference_and_probabilities():
+    with pytest.raises(ValueError, match=r"0 without a reference term, found 0.1"):
+        templates.invariance(BY_HAND, tolerance=0.1)
+    with pytest.raises(ValueError, match=r"must have the column\(s\) p_"):
+        templates.invariance(BY_HAND, reference="a", tolerance=0.1)
 
 
 def test_invariance_names_an_unknown_reference():
