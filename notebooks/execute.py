@@ -20,7 +20,12 @@ FIGURES = Path(__file__).resolve().parents[1] / "figures"
 def execute(source: Path, target: Path) -> None:
     """Run `source` in its own folder and write the executed copy to `target`, with one line of progress."""
     notebook = nbformat.read(source, as_version=4)
-    runner = ExecutePreprocessor(timeout=SECONDS_PER_CELL, kernel_name="python3", record_timing=False)
+    runner = ExecutePreprocessor(
+        timeout=SECONDS_PER_CELL,
+        kernel_name="python3",
+        record_timing=False,  # else no two runs write the same bytes
+        extra_arguments=["--log-level=ERROR"],
+    )
     started = time.monotonic()
     try:
         runner.preprocess(notebook, {"metadata": {"path": str(source.parent)}})
