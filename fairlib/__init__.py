@@ -5,10 +5,10 @@ Only names live here; each module is imported when its name is first used, so th
 
 from importlib import import_module
 
-_MODULES = {"bernstein", "data", "ledger", "plots"}
+_MODULES = {"bernstein", "data", "ledger", "plots", "templates"}
 _NAMES = {"Interval": "interval", "load": "data"}
 
-__all__ = ["Interval", "bernstein", "data", "ledger", "load", "plots"]
+__all__ = ["Interval", "bernstein", "data", "ledger", "load", "plots", "templates"]
 
 
 def __getattr__(name: str):
