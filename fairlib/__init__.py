@@ -5,10 +5,30 @@ Only names live here; each module is imported when its name is first used, so th
 
 from importlib import import_module
 
-_MODULES = {"bernstein", "data", "ledger", "plots", "templates"}
-_NAMES = {"Interval": "interval", "load": "data"}
+_MODULES = (
+    "amplification",
+    "amplification_intervals",
+    "bernstein",
+    "comparisons",
+    "data",
+    "ledger",
+    "metrics",
+    "plots",
+    "resampling",
+    "scores",
+    "spans",
+)
+_NAMES = {
+    "Interval": "interval",
+    "METRICS": "metrics",
+    "Metric": "metrics",
+    "auc": "measuring",
+    "load": "data",
+    "measure": "measuring",
+    "measure_sequences": "sequences",
+}
 
-__all__ = ["Interval", "bernstein", "data", "ledger", "load", "plots", "templates"]
+__all__ = sorted([*_MODULES, *_NAMES])
 
 
 def __getattr__(name: str):

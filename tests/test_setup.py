@@ -85,6 +85,15 @@ def test_readme_lists_the_notebook(path):
     assert f"notebooks/{path.name}" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_readme_example_runs_and_prints_what_it_says(capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(compile(code, "README.md", "exec"), {})
+        printed = capsys.readouterr().out
+        for promised in re.findall(r"print\(.*\)  # (.*)", code):
+            assert promised in printed
+
+
 def run(*arguments):
     return subprocess.run([sys.executable, RUNNER, *map(str, arguments)], capture_output=True, text=True, check=False)
 
