@@ -1,4 +1,4 @@
-"""Entity tags: from CoNLL-2003's IOB to BILOU, the spans that tags mean, and the best valid sequence of tags.
+"""Entity tags: from CoNLL-2003's IOB to BILOU, the score of a tagger, and the most probable valid sequence of tags.
 
 A corpus is flat here: one array of tags, and one of sentence numbers that says where sentences begin. In BILOU a tag
 says where its token stands in an entity: Beginning, Inside, Last, Outside, or a Unit of one token.
@@ -8,50 +8,35 @@ Reference: Ratinov and Roth (2009), "Design challenges and misconceptions in nam
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
+
+from fairlib import spans
 
 ENTITIES = ("LOC", "MISC", "ORG", "PER")
 TAGS = ("O", *(f"{place}-{entity}" for entity in ENTITIES for place in "BILU"))
 IMPOSSIBLE = -1e9  # instead of -inf, which would give NaN where every path is impossible
 
 
-def bilou_from_iob(tags: np.ndarray, sentence: np.ndarray) -> np.ndarray:
+def bilou_from_iob(tags: Sequence[str], sentence: Sequence[int]) -> np.ndarray:
     """Return BILOU tags for IOB tags of either dialect (B- on every entity, or only on one that touches its like)."""
-    place, entity = _split(tags)
-    if unknown := set(place) - set("BIO"):
+    if unknown := {tag for tag in tags if tag[:1] not in ("B", "I", "O")}:
         raise ValueError(f"tags must begin with B-, I- or be O, found {', '.join(sorted(unknown))}")
-    inside = place != "O"
-    joined = np.zeros(len(place), dtype=bool)  # to the token before
-    joined[1:] = inside[1:] & (entity[1:] == entity[:-1]) & inside[:-1] & (place[1:] == "I")
-    joined[1:] &= sentence[1:] == sentence[:-1]
-    starts, ends = inside & ~joined, inside.copy()
-    ends[:-1] &= ~joined[1:]
-    letter = np.select([~inside, starts & ends, starts, ends], ["O", "U", "B", "L"], "I")
-    return np.where(inside, np.char.add(np.char.add(letter, "-"), entity), "O")
+    return np.array(spans.to_tags(spans.from_tags(tags, sentence), len(tags)))
 
 
-def spans(tags: np.ndarray, sentence: np.ndarray) -> pd.DataFrame:
-    """Return one row (start, end, entity) per well-formed entity: a U, or a B, any I of its kind, and an L."""
-    place, entity = _split(tags)
-    joined = np.zeros(len(place), dtype=bool)
-    joined[1:] = np.isin(place[1:], ["I", "L"]) & np.isin(place[:-1], ["B", "I"])
-    joined[1:] &= (entity[1:] == entity[:-1]) & (sentence[1:] == sentence[:-1])
-    start = np.maximum.accumulate(np.where(joined, 0, np.arange(len(place))))
-    last = (place == "U") | ((place == "L") & (place[start] == "B"))
-    end = np.flatnonzero(last)
-    return pd.DataFrame({"start": start[end], "end": end, "entity": entity[end]})
-
-
-def span_counts(label: np.ndarray, prediction: np.ndarray, sentence: np.ndarray) -> pd.DataFrame:
+def span_counts(label: Sequence[str], prediction: Sequence[str], sentence: Sequence[int]) -> pd.DataFrame:
     """Count the gold, the predicted and the correct spans (same place and kind) of every kind of entity.
 
     F1 = 2 correct / (gold + predicted).
     """
-    gold, predicted = spans(label, sentence), spans(prediction, sentence)
-    tables = {"gold": gold, "predicted": predicted, "correct": gold.merge(predicted)}
-    counts = {name: table["entity"].value_counts() for name, table in tables.items()}
-    return pd.DataFrame(counts).reindex(ENTITIES).fillna(0).astype(int).rename_axis("class").reset_index()
+    table = spans.compare(label, prediction, sentence)
+    right = table.loc[table["label"] == table["prediction"], "label"]
+    counts = {"gold": table["label"], "predicted": table["prediction"], "correct": right}
+    counted = pd.DataFrame({name: values.value_counts() for name, values in counts.items()})
+    return counted.reindex(ENTITIES).fillna(0).astype(int).rename_axis("class").reset_index()
 
 
 def best_sequence(log_probability: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -86,13 +71,7 @@ def best_sequence(log_probability: np.ndarray, lengths: np.ndarray) -> np.ndarra
 
 def _allowed() -> np.ndarray:
     """Return 0 where the tag of the column may follow the tag of the row, else a prohibitive penalty."""
-    place, entity = _split(np.array(TAGS))
+    place, entity = spans.split(TAGS)
     opens, continues = np.isin(place, ["B", "I"]), np.isin(place, ["I", "L"])
     goes_on = opens[:, None] & continues & (entity[:, None] == entity)
     return np.where(goes_on | (~opens[:, None] & ~continues), 0.0, IMPOSSIBLE)
-
-
-def _split(tags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the place (B, I, L, O, U) and the kind of entity ("" for O) of each tag."""
-    tags = np.asarray(tags, dtype=str)
-    return tags.astype("U1"), np.array([tag[2:] for tag in tags.tolist()], dtype=str)
