@@ -295,6 +295,23 @@ def test_a_run_is_only_done_once_in_a_process(corpora, monkeypatch):
     assert calls == [["semeval2"], []]
 
 
+def test_a_finished_run_is_read_and_not_made_again(tmp_path):
+    scores = pd.DataFrame({"split": ["dev"], "class": ["PER"], "gold": [3], "predicted": [2], "correct": [1]})
+    made = text.Outcome("conll2003", "a model", 2, scores, np.log([[0.25, 0.75]]))
+    path = tmp_path / "run.npz"
+    text.kept(path, "facts", lambda: made)
+
+    def refuse():
+        raise AssertionError("made again")
+
+    read = text.kept(path, "facts", refuse)
+    assert (read.task, read.model, read.seed) == ("conll2003", "a model", 2)
+    pd.testing.assert_frame_equal(read.scores, scores, check_dtype=False)
+    assert np.array_equal(read.log_probability, made.log_probability)
+    with pytest.raises(AssertionError, match="made again"):  # other facts are another run
+        text.kept(path, "other facts", refuse)
+
+
 def test_fingerprint_tells_data_apart():
     assert text.fingerprint(["a", "b"], [0, 1]) != text.fingerprint(["a", "b"], [1, 0])
     assert text.fingerprint(["a"], [0]) == text.fingerprint(["a"], [0])

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
@@ -22,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from fairlib import templates
-from fairlib.data import ROOT
+from fairlib.data import ROOT, write_whole
 from fairlib.originals import czarnowska2021 as originals
 from fairlib.training import tags, wordfeatures
 
@@ -37,6 +38,7 @@ CLASSES = {
 SPLITS = ("dev", "test")
 SUITE = ["attribute", "source", "group", "term", "label"]
 ENTITY_SUITE = ["source", "group", "term", "position", "slot", "label"]
+SCORES = ["split", "class", "gold", "predicted", "correct"]
 DIGITS = 5  # of a stored probability
 _OUTCOMES: dict[str, list] = {}  # by task: three tables are made from the same runs
 
@@ -76,8 +78,7 @@ def scores() -> pd.DataFrame:
     Accuracy is correct / gold over the classes, F1 = 2 correct / (gold + predicted).
     """
     made = [outcome.scores.assign(model=outcome.model, task=outcome.task, seed=outcome.seed) for outcome in outcomes()]
-    columns = ["model", "task", "seed", "split", "class", "gold", "predicted", "correct"]
-    return pd.concat(made, ignore_index=True)[columns]
+    return pd.concat(made, ignore_index=True)[["model", "task", "seed", *SCORES]]
 
 
 def outcomes(tasks: tuple[str, ...] = TASKS) -> list[Outcome]:
@@ -102,32 +103,53 @@ def _fine_tuned(tasks: list[str]) -> list[Outcome]:
 
 
 def encoder_run(task: str, seed: int) -> Outcome:
-    """Fine-tune the encoder, or take the finished run, and let it see the dev and test splits and the suites."""
+    """Fine-tune the encoder and let it see the dev and test splits and the suites; what is finished is not done again.
+
+    The weights and the outputs are kept apart, so that a change in the suites does not train anything again.
+    """
     from fairlib.training import encoder
 
-    classes = CLASSES[task]
     settings = encoder_settings(task)
     examples, labels = training_data(task)
-    numbers = {name: number for number, name in enumerate(classes)}
-    targets = [[numbers[tag] for tag in row] if settings.per_word else numbers[row] for row in labels]
-    data = encoder.encode(examples, settings)
-    name = f"{task}-{Path(settings.encoder).name.lower()}-seed{seed}"
-    model = encoder.trained(
-        CHECKPOINTS / f"{name}.safetensors",
-        data,
-        targets,
-        classes=len(classes),
-        settings=settings,
-        seed=seed,
-        facts={"data": fingerprint(examples, labels)},
-        title=name,
-    )
-    return _outcome(
-        task,
-        Path(settings.encoder).name,
-        seed,
-        lambda sequences: encoder.predict(model, encoder.encode(sequences, settings), settings=settings),
-    )
+    model = Path(settings.encoder).name
+    name = f"{task}-{model.lower()}-seed{seed}"
+
+    def make() -> Outcome:
+        numbers = {label: number for number, label in enumerate(CLASSES[task])}
+        targets = [[numbers[tag] for tag in row] if settings.per_word else numbers[row] for row in labels]
+        trained = encoder.trained(
+            CHECKPOINTS / f"{name}.safetensors",
+            encoder.encode(examples, settings),
+            targets,
+            classes=len(CLASSES[task]),
+            settings=settings,
+            seed=seed,
+            facts={"data": fingerprint(examples, labels)},
+            title=name,
+        )
+        return _outcome(
+            task,
+            model,
+            seed,
+            lambda sequences: encoder.predict(trained, encoder.encode(sequences, settings), settings=settings),
+        )
+
+    facts = fingerprint(task, model, seed, asdict(settings), examples, labels, _sequences(task))
+    return kept(CHECKPOINTS / f"{name}.npz", facts, make)
+
+
+def kept(path: Path, facts: str, make: Callable[[], Outcome]) -> Outcome:
+    """Return the outcome at `path` if these facts decided it, else make it and keep it there (no pickles)."""
+    if path.exists():
+        with np.load(path) as saved:
+            if saved["facts"] == facts:
+                scores = pd.DataFrame({name: saved[name] for name in SCORES})
+                return Outcome(str(saved["task"]), str(saved["model"]), int(saved["seed"]), scores, saved["logs"])
+    outcome = make()
+    scores = {name: np.array(outcome.scores[name].tolist()) for name in SCORES}
+    run = {"task": outcome.task, "model": outcome.model, "seed": outcome.seed, "logs": outcome.log_probability}
+    write_whole(path, lambda beside: np.savez_compressed(beside, facts=facts, **run, **scores))
+    return outcome
 
 
 def encoder_settings(task: str):
@@ -136,7 +158,7 @@ def encoder_settings(task: str):
 
     name = encoder_name()
     if task == "conll2003":
-        return Settings(name, per_word=True, cased="uncased" in name or name == PACKAGED, epochs=2, learning_rate=2e-4)
+        return Settings(name, per_word=True, cased="uncased" in name or name == PACKAGED, epochs=1, learning_rate=2e-4)
     return Settings(name, epochs=3)
 
 
@@ -184,8 +206,8 @@ def suite(task: str) -> pd.DataFrame:
     return pd.concat([templates.suite(name) for name in templates.ATTRIBUTES], ignore_index=True)
 
 
-def fingerprint(*parts: list) -> str:
-    """Return a checksum of the training data, so that a finished run is only taken for what it was trained on."""
+def fingerprint(*parts) -> str:
+    """Return a checksum of what decides a run, so that a finished run is only taken for what it is."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -194,9 +216,13 @@ def _outcome(task: str, model: str, seed: int, predict) -> Outcome:
     for split in SPLITS:
         examples, labels = training_data(task, split)
         tables.append(count(task, labels, predict(examples)).assign(split=split))
+    return Outcome(task, model, seed, pd.concat(tables, ignore_index=True), predict(_sequences(task)))
+
+
+def _sequences(task: str) -> list:
+    """Return the suite as a model reads it: texts, or lists of words."""
     frame = suite(task)
-    sequences = by_sentence(frame, ["source", "group", "term"])[0] if task == "conll2003" else frame["text"].tolist()
-    return Outcome(task, model, seed, pd.concat(tables, ignore_index=True), predict(sequences))
+    return by_sentence(frame, ["source", "group", "term"])[0] if task == "conll2003" else frame["text"].tolist()
 
 
 def count(task: str, labels: list, log_probability: np.ndarray) -> pd.DataFrame:
