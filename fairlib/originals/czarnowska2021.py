@@ -114,6 +114,20 @@ def semeval(split: str, *, classes: int) -> pd.DataFrame:
 FILES = [*SEMEVAL.values(), *CONLL.values()]
 
 
+@recipe("country_mentions", files=[CONLL["train"]])
+def country_mentions() -> pd.DataFrame:
+    """How often each country of the entity suite is tagged as a place in CoNLL-2003's training split, in any case."""
+    from fairlib import spans, templates
+
+    tokens = conll("train")
+    places = spans.from_tags(tokens["label"], tokens["sentence"]).query("type == 'LOC'")
+    words = tokens["token"].str.casefold().tolist()
+    names = [" ".join(words[start:end]) for start, end in zip(places["start"], places["end"], strict=True)]
+    countries = templates.terms("nationality")[["group", "term"]]
+    mentions = countries["term"].str.casefold().map(pd.Series(names).value_counts()).fillna(0).astype(int)
+    return countries.assign(mentions=mentions)
+
+
 @recipe("sentiment_predictions", files=SEMEVAL.values(), costly=True)
 def sentiment_predictions() -> pd.DataFrame:
     """Every sentence of the template suites as two families of sentiment models, three seeds, see it."""
