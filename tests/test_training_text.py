@@ -135,6 +135,14 @@ def test_conll_from_the_hub_is_the_same_table(corpora, monkeypatch):
     pd.testing.assert_frame_equal(originals.conll("train"), from_files, check_dtype=False)
 
 
+def test_countries_are_counted_in_any_case_and_whole(corpora):
+    lines = ["GERMANY NNP I-NP I-LOC", "", "South NNP I-NP I-LOC", "Korea NNP I-NP I-LOC", "", "Germany NNP I-NP I-ORG"]
+    (corpora / originals.CONLL["train"].path).write_text("\n".join(lines), encoding="utf-8")
+    mentions = originals.country_mentions().set_index("term")["mentions"]
+    assert len(mentions) == 48 and mentions["Germany"] == 1  # once as an organisation, which is another thing
+    assert mentions.sum() == 1 + mentions.get("South Korea", 0)
+
+
 # --- Tags -------------------------------------------------------------------------------------------------------------
 
 
