@@ -14,6 +14,7 @@ _MODULES = (
     "data",
     "ledger",
     "metrics",
+    "planning",
     "plots",
     "resampling",
     "scores",
