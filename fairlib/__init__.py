@@ -12,8 +12,10 @@ _MODULES = (
     "bounds",
     "comparisons",
     "data",
+    "gaps",
     "ledger",
     "metrics",
+    "multiplicity",
     "planning",
     "plots",
     "resampling",
@@ -25,10 +27,12 @@ _NAMES = {
     "METRICS": "metrics",
     "Metric": "metrics",
     "auc": "measuring",
+    "corrected": "splitting",
     "disparity_interval": "bounds",
     "load": "data",
     "measure": "measuring",
     "measure_sequences": "sequences",
+    "metric_gap": "score_gaps",
 }
 
 __all__ = sorted([*_MODULES, *_NAMES])
