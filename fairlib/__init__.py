@@ -8,6 +8,7 @@ from importlib import import_module
 _MODULES = (
     "amplification",
     "amplification_intervals",
+    "auditing",
     "bernstein",
     "blanks",
     "bounds",
@@ -28,6 +29,7 @@ _NAMES = {
     "METRICS": "metrics",
     "Metric": "metrics",
     "auc": "measuring",
+    "audit": "auditing",
     "corrected": "splitting",
     "disparity_interval": "bounds",
     "load": "data",
