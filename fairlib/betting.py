@@ -101,10 +101,12 @@ def rejects(values: np.ndarray, mean: np.ndarray | float, *, alpha: float) -> np
 
 def mean_intervals(values: np.ndarray, *, alpha: float, steps: int = 14) -> tuple[np.ndarray, np.ndarray]:
     """Return `mean_interval` for each column of `values` (rounds x games), rounded outwards to 2 ** -steps."""
-    return _lower_ends(values, alpha, steps), 1 - _lower_ends(1 - np.asarray(values), alpha, steps)
+    values = np.asarray(values, dtype=float)
+    return lower_ends(values, alpha=alpha, steps=steps), 1 - lower_ends(1 - values, alpha=alpha, steps=steps)
 
 
-def _lower_ends(values: np.ndarray, alpha: float, steps: int) -> np.ndarray:
+def lower_ends(values: np.ndarray, *, alpha: float, steps: int = 14) -> np.ndarray:
+    """Return the lower ends alone."""
     rejected, kept = np.zeros(values.shape[1]), np.ones(values.shape[1])
     for _ in range(steps):
         middle = (rejected + kept) / 2

@@ -111,12 +111,12 @@ def _bentkus_low(difference: np.ndarray, draws: np.ndarray, tail: float) -> np.n
     rejected, kept = np.full(np.shape(difference), -1.0), np.array(difference, dtype=float)
     for _ in range(34):
         middle = (rejected + kept) / 2
-        beyond = _bentkus_tail(difference, middle, draws) <= tail
+        beyond = bentkus_tail(difference, middle, draws) <= tail
         rejected, kept = np.where(beyond, middle, rejected), np.where(beyond, kept, middle)
     return rejected
 
 
-def _bentkus_tail(difference: np.ndarray, truth: np.ndarray, draws: np.ndarray) -> np.ndarray:
+def bentkus_tail(difference: np.ndarray, truth: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """Bound the probability of a difference this large. Every h gives a bound; the best is less than 3 σ below x."""
     draws = np.asarray(draws, dtype=float)[..., None]
     x = draws * (1 + np.asarray(difference)[..., None]) / 2

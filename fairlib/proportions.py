@@ -94,14 +94,19 @@ def exact_unconditional(x_a: int, n_a: int, x_b: int, n_b: int, *, alpha: float)
 
     The maximum over p_b is taken on a grid of 257 rates, refined twice around the best.
     """
+    check_tables(n_a, n_b)
+    low = _exact_low(x_a, n_a, x_b, n_b, alpha)
+    return low, -_exact_low(x_b, n_b, x_a, n_a, alpha)
+
+
+def check_tables(n_a: int, n_b: int) -> None:
+    """Raise unless all tables of such groups can be looked at."""
     tables = (n_a + 1) * (n_b + 1)
     if tables > LARGEST_TABLE:
         raise ValueError(
             f"method 'exact_unconditional' looks at (n_a + 1)(n_b + 1) tables and allows "
             f"{LARGEST_TABLE:,}, found {tables:,}; use 'betting' for groups of this size"
         )
-    low = _exact_low(x_a, n_a, x_b, n_b, alpha)
-    return low, -_exact_low(x_b, n_b, x_a, n_a, alpha)
 
 
 def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:

@@ -164,7 +164,7 @@ def cooccurrence(text: str, occupations: Iterable[str], *, matching: str = "word
 @recipe("word_cooccurrence", files=[*WIKITEXT, OCCUPATIONS])
 def word_cooccurrence() -> pd.DataFrame:
     """Paragraphs of WikiText-2 with two of the words that the paper's templates are made of."""
-    from fairlib.training.blanks import count_together
+    from fairlib.blanks import count_together
 
     lines = "\n".join(original(file).read_text(encoding="utf-8") for file in WIKITEXT).splitlines()
     paragraphs = [line for line in lines if line.strip() and not line.strip().startswith("=")]
@@ -174,7 +174,8 @@ def word_cooccurrence() -> pd.DataFrame:
 @recipe("blanks_bert", files=[], costly=True)
 def blanks_bert() -> pd.DataFrame:
     """Fill the templates with the paper's model, bert-base-uncased from the hub. Needs torch and transformers."""
-    from fairlib.training import blanks
+    from fairlib.blanks import fill
+    from fairlib.training.masked import load as masked_model
 
-    filled = blanks.fill(blanks.load("bert-base-uncased"), load("occupation_rates")["occupation"].tolist())
+    filled = fill(masked_model("bert-base-uncased"), load("occupation_rates")["occupation"].tolist())
     return filled.round({"p_pronoun": 6, "p_occupation": 6})

@@ -1,8 +1,7 @@
 """Filling a blank: which pronoun goes with an occupation, and which occupation with a pronoun (Table 2, Figure 5).
 
-`fill` asks anything that can score words for a blank: `masked_model`, a masked language model such as the paper's
-`bert-base-uncased` (which needs torch, transformers and the weights), or `count_model`, which knows only how often two
-words stand in the same paragraph and works offline.
+`fill` asks anything that can score words for a blank: `count_model`, which knows only how often two words stand in the
+same paragraph, or a masked language model (`fairlib.training.masked`) such as the paper's, bert-base-uncased.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ TEMPLATES = tuple(
 )
 MASK = "[MASK]"
 ANY = "(any)"  # in counts: every paragraph
-BATCH = 16
 
 Score = Callable[[Sequence[str], Sequence[str]], np.ndarray]  # sentences with MASK, words -> sentences x words
 
@@ -95,35 +93,6 @@ def count_model(counts: pd.DataFrame, *, smoothing: float = 1.0) -> Score:
         return np.stack([prior[rows] * lift[np.ix_(rows, context)].prod(axis=1) for context in contexts])
 
     return score
-
-
-def masked_model(model, tokenizer) -> Score:
-    """Return the score function of a masked language model of `transformers`.
-
-    A word of several pieces is scored by its first one, as FitBERT does: "janitor" by "jan".
-    """
-    import torch
-
-    def score(sentences: Sequence[str], words: Sequence[str]) -> np.ndarray:
-        pieces = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize(word)[0]) for word in words]
-        model.eval()
-        found = []
-        with torch.inference_mode():
-            for start in range(0, len(sentences), BATCH):
-                blanks = [text.replace(MASK, tokenizer.mask_token) for text in sentences[start : start + BATCH]]
-                batch = tokenizer(blanks, return_tensors="pt", padding=True)
-                logits = model(**batch).logits[batch["input_ids"] == tokenizer.mask_token_id]
-                found.append(torch.softmax(logits.double(), dim=1)[:, pieces].numpy())
-        return np.concatenate(found)
-
-    return score
-
-
-def load(name: str = "bert-base-uncased") -> Score:
-    """Return the score function of a masked language model by its name on the hub, or from a folder."""
-    from transformers import AutoModelForMaskedLM, AutoTokenizer
-
-    return masked_model(AutoModelForMaskedLM.from_pretrained(name), AutoTokenizer.from_pretrained(name))
 
 
 def _shares(values: np.ndarray) -> np.ndarray:

@@ -1,12 +1,11 @@
-"""Tests of filling blanks; those that need torch and transformers run where the extra `models` is installed."""
+"""Tests of filling blanks, and of the model that knows only counts."""
 
 import numpy as np
 import pytest
 
-from fairlib.training import blanks
-from fairlib.training.blanks import ANY, MASK, TEMPLATES, count_model, count_together, fill
+from fairlib import blanks
+from fairlib.blanks import ANY, MASK, TEMPLATES, count_model, count_together, fill
 
-VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] he she they is was a an . nurse cook sher ##iff"
 JOBS = ["nurse", "cook", "sheriff"]
 
 
@@ -91,36 +90,3 @@ def test_bad_counts_are_named():
         count_model(counts, smoothing=0)
     with pytest.raises(ValueError, match="every pair"):
         count_model(counts.iloc[:-5])
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A BERT of two layers with random weights, and a vocabulary of the words of a few sentences."""
-    transformers = pytest.importorskip("transformers")
-    torch = pytest.importorskip("torch")
-    place = tmp_path_factory.mktemp("encoder")
-    words = [*VOCABULARY.split(), *(word.lower() for word in blanks.ADJECTIVES)]
-    (place / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
-    tokenizer = transformers.BertTokenizerFast(str(place / "vocab.txt"))
-    tokenizer.save_pretrained(place)
-    sizes = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        model = transformers.BertModel(transformers.BertConfig(vocab_size=len(words), **sizes))
-        torch.nn.init.normal_(model.embeddings.word_embeddings.weight, std=0.5)  # words apart, as pretraining has them
-    model.save_pretrained(place)
-    return str(place)
-
-
-def test_a_word_of_several_pieces_is_scored_by_its_first(folder):
-    import torch
-    from transformers import AutoTokenizer, BertForMaskedLM
-
-    model, tokenizer = BertForMaskedLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
-    sentence = f"he is a new {MASK}."
-    found = blanks.masked_model(model, tokenizer)([sentence, f"they is {MASK}."], ["sheriff", "nurse"])
-    ids = tokenizer(sentence, return_tensors="pt")
-    with torch.no_grad():
-        logits = model(**ids).logits[0, ids["input_ids"][0].tolist().index(tokenizer.mask_token_id)].double()
-    expected = torch.softmax(logits, 0)[[tokenizer.vocab["sher"], tokenizer.vocab["nurse"]]]
-    assert found[0] == pytest.approx(expected.numpy(), rel=1e-5)
