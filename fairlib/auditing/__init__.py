@@ -7,7 +7,7 @@ tally (frame -> counts) -> rates (counts -> sums per group) -> groups (who is co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +24,12 @@ __all__ = ["Report", "audit", "main", "report"]
 GAPS = ["attribute", "rate", "class", "groups", "highest", "lowest", "gap", "low", "high"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """What an audit found: `print` it for sentences, `to_frame()` for numbers, `to_html()` for a page to hand on."""
 
-    rows: pd.DataFrame = field(repr=False)
-    gaps: pd.DataFrame = field(repr=False)  # highest less lowest group: columns `GAPS`; the interval can reach 0
+    rows: pd.DataFrame
+    gaps: pd.DataFrame  # highest less lowest group: columns `GAPS`; the interval can reach 0
     setting: Setting
     cases: int
     sources: int | None
@@ -62,6 +62,9 @@ class Report:
         if path is not None:
             write_whole(Path(path), lambda beside: beside.write_text(html, encoding="utf-8"))
         return html
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.summary}>"
 
     def _repr_html_(self) -> str:
         from fairlib.auditing import page
