@@ -89,7 +89,7 @@ class Report:
             if verdict in count
         )
         return (
-            f"{self.setting.title}: {self.cases:,} cases, {self.rows['group'].nunique():,} groups. "
+            f"{self.setting.title}: {self.cases:,} cases, {self.rows['group'].nunique():,} groups compared. "
             f"Of {tested:,} differences that were tested, {'; '.join(told)}.{untested}"
         )
 

@@ -119,7 +119,8 @@ def needed(rows: pd.DataFrame, setting: Setting) -> str:
     enough = wanting[np.isfinite(wanting["more"])]
     told = [f"{row.more:,.0f} of {row.group}" for row in enough.head(NAMED).itertuples()]
     if told:
-        told[0] = f"about {told[0].replace(' of ', f' more {what}{which} of ', 1)}"
+        told[0] = f"about {told[0].replace(' of ', f' more {what} of ', 1)}"
+        told[-1] += f" (cases{which})" if which else ""
     if len(enough) < len(wanting):
         factor = wanting["growth"][~np.isfinite(wanting["more"])].max()
         others = f"about {factor:.{1 if factor < 10 else 0}f} times as many {setting.unit} of all groups"
