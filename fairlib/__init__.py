@@ -8,11 +8,17 @@ from importlib import import_module
 _MODULES = (
     "amplification",
     "amplification_intervals",
+    "auditing",
     "bernstein",
+    "blanks",
+    "bounds",
     "comparisons",
     "data",
+    "gaps",
     "ledger",
     "metrics",
+    "multiplicity",
+    "planning",
     "plots",
     "resampling",
     "scores",
@@ -23,9 +29,13 @@ _NAMES = {
     "METRICS": "metrics",
     "Metric": "metrics",
     "auc": "measuring",
+    "audit": "auditing",
+    "corrected": "splitting",
+    "disparity_interval": "bounds",
     "load": "data",
     "measure": "measuring",
     "measure_sequences": "sequences",
+    "metric_gap": "score_gaps",
 }
 
 __all__ = sorted([*_MODULES, *_NAMES])

@@ -27,15 +27,20 @@ def measure(
     confidence: float = 0.95,
     combinations: int = 100,
     rng=0,
-    **columns: str,
+    group: str = "group",
+    label: str = "label",
+    prediction: str = "prediction",
+    source: str = "source",
+    term: str = "term",
+    probability: str = "p_{}",
 ) -> pd.DataFrame:
     """Measure fairness metrics on a table with one row per example, and say how sure one can be.
 
     Parameters
     ----------
-    predictions : columns `group`, `label`, `prediction`, `p_<class>`, and for counterfactual metrics `source` (which
-        template or original sentence) and `term` (which identity term); other names go by keyword, as in
-        `measure(frame, group="sex", probability="score_{}")`. What no metric asks for may be absent.
+    predictions : the columns named by `group`, `label`, `prediction` and `probability` (one per class), and for
+        counterfactual metrics `source` (which template or original sentence) and `term` (which identity term). What no
+        metric asks for may be absent.
     metrics : names from `fairlib.METRICS`, or a mapping of names to `Metric`s of your own; by default every metric that
         the table allows.
     classes : the classes to measure one against the rest; by default all.
@@ -56,18 +61,26 @@ def measure(
     why; `attrs["groups"]` gives the order in which signed metrics of two groups subtract.
     """
     chosen, explicit = choose(metrics)
-    parts = [(read(predictions, classes=classes, **columns), chosen)]
+    names = {"group": group, "label": label, "prediction": prediction, "source": source, "term": term}
+    parts = [(read(predictions, classes=classes, probability=probability, **names), chosen)]
     return tabulate(parts, explicit, replicates, confidence=confidence, combinations=combinations, rng=rng)
 
 
-def auc(predictions: pd.DataFrame, *, classes=None, **columns: str) -> pd.DataFrame:
+def auc(
+    predictions: pd.DataFrame,
+    *,
+    classes=None,
+    group: str = "group",
+    label: str = "label",
+    probability: str = "p_{}",
+) -> pd.DataFrame:
     """Measure the areas under the ROC curve of Borkan et al. 2019, which compare scores of two different sets.
 
     SubgroupAUC: the group's positives against its negatives. BPSN: the background's positives against the group's
     negatives (low when the group is falsely flagged). BNSP: the group's positives against the background's negatives
     (low when the group is missed). The background is everybody else; columns as for `measure`.
     """
-    examples = read(predictions, classes=classes, **columns)
+    examples = read(predictions, classes=classes, group=group, label=label, probability=probability)
     rows = []
     for target in examples.measured:
         cells = Cells(examples, target, by_unit=False)
@@ -81,7 +94,7 @@ def auc(predictions: pd.DataFrame, *, classes=None, **columns: str) -> pd.DataFr
         }
         for name, (high, low) in compared.items():
             values = zip(examples.groups, comparisons.superiority(high, low).ravel().tolist(), strict=True)
-            rows += [(name, examples.classes[target], group, value) for group, value in values]
+            rows += [(name, examples.classes[target], which, value) for which, value in values]
     result = pd.DataFrame(rows, columns=COLUMNS)
     result.attrs["undefined"] = [
         {**row, "reason": "no positive or no negative examples to compare"}
@@ -124,18 +137,18 @@ def tabulate(
     rng = np.random.default_rng(rng)
     tables, undefined, left_out, why_no_null = [], [], {}, ""
     for examples, metrics in parts:
-        values, reasons, not_measured = _observed(examples, metrics, explicit, combinations, rng)
+        values, reasons, not_measured = observed(examples, metrics, explicit, combinations, rng)
         undefined += reasons
         left_out |= not_measured
         table = pd.DataFrame([(*key, value[0]) for key, value in values.items()], columns=COLUMNS)
         if replicates and len(table):
-            resampled = _replicated(examples, metrics, values, "bootstrap", replicates, combinations, rng)
+            resampled = replicated(examples, metrics, values, "bootstrap", replicates, combinations, rng)
             try:
-                exchanged = _replicated(examples, metrics, values, "null", replicates, combinations, rng)
+                exchanged = replicated(examples, metrics, values, "null", replicates, combinations, rng)
             except resampling.NothingToExchange as error:
-                exchanged, why_no_null = {key: np.array([np.nan]) for key in values}, str(error)
+                exchanged, why_no_null = None, str(error)
             columns = [
-                _uncertainty(metrics[key[0]], value[0], resampled[key], exchanged[key], confidence)
+                _uncertainty(metrics[key[0]], value[0], resampled[key], exchanged and exchanged[key], confidence)
                 for key, value in values.items()
             ]
             table[["low", "high", "null", "p"]] = np.array(columns)
@@ -154,7 +167,7 @@ def tabulate(
     return result
 
 
-def _observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, combinations: int, rng) -> tuple:
+def observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, combinations: int, rng) -> tuple:
     """Return values by (metric, class, group), reasons for what is undefined, and reasons for what is left out."""
     evaluation = Evaluation(examples, None, combinations=combinations, rng=rng)
     values, reasons, left_out = {}, [], {}
@@ -186,7 +199,7 @@ def _reason(evaluation: Evaluation, metric: Metric, target: int | None) -> str:
     return "a score of 0 stands below the line: the ratio is infinite, or undefined where both scores are 0"
 
 
-def _replicated(
+def replicated(
     examples: Examples, metrics: dict[str, Metric], values: dict, kind: str, replicates: int, combinations: int, rng
 ) -> dict:
     """Return, for every key of `values`, the values of all replicates."""
@@ -212,15 +225,21 @@ def _replicated(
 
 
 def _uncertainty(
-    metric: Metric, value: float, resampled: np.ndarray, exchanged: np.ndarray, confidence: float
-) -> tuple:
+    metric: Metric, value: float, resampled: np.ndarray, exchanged: np.ndarray | None, confidence: float
+) -> tuple[float, float, float, float]:
     """Return low, high, null and p of one value; ratios are compared on the log scale, where they are symmetric."""
+    relative = metric.neutral == 1
+    lowest = -np.inf if metric.signed or relative else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        if metric.neutral == 1:
-            low, high = np.exp(resampling.symmetric_interval(np.log(value), np.log(resampled), confidence=confidence))
-            distances = np.abs(np.log(np.append(exchanged, value)))
-        else:
-            lowest = -np.inf if metric.signed else 0.0
-            low, high = resampling.symmetric_interval(value, resampled, confidence=confidence, lowest=lowest)
-            distances = np.abs(np.append(exchanged, value))
-    return low, high, exchanged.mean(), resampling.p_value(distances[-1], distances[:-1])
+        here, there = (np.log(value), np.log(resampled)) if relative else (value, resampled)
+        low, high = resampling.symmetric_interval(here, there, confidence=confidence, lowest=lowest)
+        low, high = (np.exp(low), np.exp(high)) if relative else (low, high)
+    if exchanged is None:
+        return low, high, np.nan, np.nan
+    return low, high, exchanged.mean(), resampling.p_value(distance(metric, value), distance(metric, exchanged))
+
+
+def distance(metric: Metric, values):
+    """Return how far values of a metric are from "no difference"; ratios on the log scale, where they are symmetric."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.abs(np.log(values)) if metric.neutral == 1 else np.abs(values)
