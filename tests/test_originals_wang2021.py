@@ -150,5 +150,6 @@ def test_bundled_masking_runs_hold_together():
     runs = fairlib.load("masking_runs", source="bundled")
     assert runs.groupby(["objects", "mask"])["seed"].nunique().tolist() == [5] * 6
     assert (runs["there"] <= runs["images"]).all() and (runs["named_called"] <= runs["called"]).all()
-    totals = runs.groupby(["objects", "mask", "seed", "object"])[["named", "named_called", "there", "there_called"]].sum()
+    columns = ["named", "named_called", "there", "there_called"]
+    totals = runs.groupby(["objects", "mask", "seed", "object"])[columns].sum()
     assert (totals["named"] == totals["named_called"]).all() and (totals["there"] == totals["there_called"]).all()
