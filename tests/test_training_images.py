@@ -8,6 +8,7 @@ import pytest
 
 from fairlib import amplification as amp
 from fairlib.training import image_sets, images
+from fairlib.training.tabular import majority
 from fairlib.training.tallies import tally
 
 pil = pytest.importorskip("PIL.Image")
@@ -164,6 +165,24 @@ def test_celeba_end_to_end_with_weights(celeba_folder):
     assert again.test.shape == (20, 1)
     with pytest.raises(ValueError, match=r"weights must be one per training image \(20\), found \(3,\)"):
         images.train(sets, setting=setting, seed=0, weights=np.ones(3))
+
+
+def test_celeba_at_a_ratio_of_majority_to_minority_groups(celeba_folder, tmp_path, monkeypatch, capsys):
+    """The command weighs the training images so that the groups stand in the ratio, and needs one task for that."""
+    seen = {}
+    fake = pd.DataFrame({"called": [0]})
+    monkeypatch.setattr(images, "run", lambda _, **given: seen.update(given) or fake)
+    arguments = ["celeba", str(celeba_folder), "--network", "tiny", "--out", str(tmp_path / "x.csv")]
+    images.main([*arguments, "--task", "Young", "--ratio", "2.5", "--seed", "3"])
+    training = image_sets.celeba(celeba_folder, ["Young"])["training"]
+    major = majority(training.task[:, 0].astype(int), training.man.astype(int))
+    assert seen["weights"][major].sum() / seen["weights"][~major].sum() == pytest.approx(2.5)
+    assert seen["seed"] == 3 and not seen["setting"].predict_attribute
+    images.main([*arguments, "--task", "Young"])
+    assert seen["weights"] is None
+    with pytest.raises(SystemExit):
+        images.main([*arguments, "--task", "Young", "--task", "Male", "--ratio", "2"])
+    assert "--ratio needs one --task" in capsys.readouterr().err
 
 
 def test_the_papers_networks_get_a_new_last_layer():

@@ -5,6 +5,7 @@ torchvision. One command is one run:
 
     python -m fairlib.training.images coco /data/coco --network vgg16 --mask full --seed 0 --out full_0.csv
     python -m fairlib.training.images celeba /data/celeba --task Young --network resnet18 --seed 0 --out young_0.csv
+    python -m fairlib.training.images celeba /data/celeba --task Young --network resnet18 --ratio 1.5 --out ratio.csv
 
 It writes counts by object and gender, as in the bundled `masking_runs`: what `amplification.from_counts` takes.
 """
@@ -24,6 +25,7 @@ from sklearn.metrics import average_precision_score
 from fairlib.data import write_whole
 from fairlib.ledger import published
 from fairlib.training.image_sets import READERS, ImageSet
+from fairlib.training.tabular import balancing_weights
 from fairlib.training.tallies import calibrate, tally
 
 LAST_LAYER = {"vgg16": "classifier.6", "alexnet": "classifier.6", "resnet18": "fc"}  # of torchvision's networks
@@ -182,6 +184,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--task", action="append", help="a task; repeat for several (default: the paper's)")
     parser.add_argument("--network", choices=sorted(RATES), default="vgg16")
+    parser.add_argument("--ratio", type=float, help="weigh majority to minority groups so; with one task (section 5.2)")
     parser.add_argument("--mask", choices=("none", "noisy", "full"), default="none")
     parser.add_argument("--rate", type=float, help="learning rate (default: appendix A.2)")
     parser.add_argument("--epochs", type=int, default=10)
@@ -189,10 +192,18 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
     given = vars(parser.parse_args(arguments))
-    which, folder, tasks, seed, out = (given.pop(name) for name in ("images", "folder", "task", "seed", "out"))
+    named = ("images", "folder", "task", "seed", "out", "ratio")
+    which, folder, tasks, seed, out, ratio = (given.pop(name) for name in named)
     setting = replace(Setting(**given), predict_attribute=which == "coco")
     tasks = tasks or (paper_objects() if which == "coco" else ["Big_Nose"])
-    table = run(READERS[which](folder, tasks), setting=setting, seed=seed)
+    if ratio is not None and len(tasks) != 1:
+        parser.error(f"--ratio needs one --task, found {len(tasks)}")
+    images = READERS[which](folder, tasks)
+    weights = None
+    if ratio is not None:
+        seen = images["training"]
+        weights = balancing_weights(seen.task[:, 0].astype(int), seen.man.astype(int), ratio)
+    table = run(images, setting=setting, seed=seed, weights=weights)
     write_whole(out, lambda beside: table.to_csv(beside, index=False, lineterminator="\n"))
 
 
