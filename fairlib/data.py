@@ -91,7 +91,9 @@ def load(name: str, source: str = "auto") -> pd.DataFrame:
     if name not in recipes:
         raise DataError(f"no recipe computes {name!r} from originals; load it with source='bundled'")
     frame = recipes[name].compute()
-    frame.attrs |= {"source": "original", "title": card(name)["title"] if name in bundled else name}
+    # The recipe's own first line, not the card's title: what ships may be a stand-in, and its card says so.
+    title = (recipes[name].compute.__doc__ or name).strip().splitlines()[0].rstrip(".")
+    frame.attrs |= {"source": "original", "title": title}
     return frame
 
 
@@ -204,7 +206,7 @@ def _load_bundled(name: str) -> pd.DataFrame:
         raise DataError(f"{path} is missing; restore it from the repository or run: {facts['command']}")
     verify(path, sha256=facts["sha256"])
     if path.suffix == ".csv":
-        frame = pd.read_csv(path, float_precision="round_trip", keep_default_na=False, na_values=["NaN", ""])
+        frame = pd.read_csv(path, keep_default_na=False, na_values=["NaN", ""])
     else:
         frame = pd.read_parquet(path)
     frame.attrs |= {"source": "bundled", "title": facts["title"]}

@@ -1,0 +1,180 @@
+import csv
+
+import pandas as pd
+import pytest
+
+from fairlib import ledger
+from fairlib.data import ROOT
+
+CLAIMS = [
+    ["demo/rate", "Table 1", "a rate", "number", "0.116", "", ""],
+    ["demo/share", "Section 2", "a share", "number", "100", "", "%"],
+    ["demo/p", "Table 2", "a p-value", "number", "8.72e-1", "", ""],
+    ["demo/mean", "Table 3", "a mean with its error", "number", "0.50", "0.10", ""],
+    ["demo/range", "Section 3", "an interval", "interval", "(0.0, 0.12)", "", ""],
+    ["demo/said", "Section 4", "a statement", "statement", "stated", "", ""],
+]
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """A ledger of its own: six claims of one paper, two notebooks."""
+    for name in ("published", "build/ledger", "figures", "notebooks"):
+        (tmp_path / name).mkdir(parents=True)
+    write_claims(tmp_path / "published" / "demo.csv", CLAIMS)
+    for name in ("01_one", "02_two"):
+        (tmp_path / "notebooks" / f"{name}.ipynb").touch()
+    monkeypatch.setattr(ledger, "ROOT", tmp_path)
+    monkeypatch.setattr(ledger, "PUBLISHED", tmp_path / "published")
+    monkeypatch.setattr(ledger, "PARTS", tmp_path / "build" / "ledger")
+    monkeypatch.setattr(ledger, "FIGURES", tmp_path / "figures")
+    monkeypatch.setattr(ledger, "_records", {})
+    ledger.published.cache_clear()
+    yield tmp_path
+    ledger.published.cache_clear()
+
+
+def write_claims(path, rows):
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([ledger.COLUMNS, *rows])
+
+
+@pytest.mark.parametrize(
+    ("claim", "value", "basis", "status"),
+    [
+        ("demo/rate", 0.11649, "formula", "reproduced"),
+        ("demo/rate", 0.1165, "original", "reproduced"),  # a tie may round either way
+        ("demo/rate", 0.1166, "original", "differs"),
+        ("demo/rate", 0.1162, "substitute", "consistent"),
+        ("demo/rate", 0.2, "substitute", "differs"),
+        ("demo/rate", 0.116, "input", "input"),
+        ("demo/share", 100, "formula", "reproduced"),
+        ("demo/share", 99.4, "formula", "differs"),
+        ("demo/p", 0.8718, "formula", "reproduced"),
+        ("demo/p", 0.86, "formula", "differs"),
+        ("demo/mean", 0.41, "substitute", "consistent"),  # inside the printed ±
+        ("demo/mean", 0.39, "substitute", "differs"),
+        ("demo/mean", 0.41, "original", "differs"),  # the same data must give the same number
+        ("demo/range", (-0.02, 0.118), "formula", "reproduced"),
+        ("demo/range", (-0.06, 0.118), "formula", "differs"),
+        ("demo/said", True, "substitute", "consistent"),
+        ("demo/said", False, "formula", "differs"),
+    ],
+)
+def test_status_follows_from_value_and_basis(desk, claim, value, basis, status):
+    found = ledger.check(claim, value, basis=basis, note="a stand-in")
+    assert found.status == status
+    assert found.computed
+
+
+def test_printed_shows_error_and_unit(desk):
+    assert ledger.check("demo/mean", 0.5).printed == "0.50 ± 0.10"
+    assert ledger.check("demo/share", 100).printed == "100%"
+
+
+def test_bad_calls_are_refused(desk):
+    with pytest.raises(ValueError, match="claim_id must be an id in data/published/, found 'demo/none'"):
+        ledger.check("demo/none", 1)
+    with pytest.raises(ValueError, match="basis must be one of .* found 'guess'"):
+        ledger.check("demo/rate", 1, basis="guess")
+    with pytest.raises(ValueError, match="note must say what stands in"):
+        ledger.check("demo/rate", 1, basis="substitute")
+    with pytest.raises(ValueError, match="must be finite, found nan"):
+        ledger.check("demo/rate", float("nan"))
+    with pytest.raises(ValueError, match="needs and command must say"):
+        ledger.leave_open("demo/rate", needs="images", command="")
+
+
+def answer(*claims):
+    for claim in claims:
+        ledger.leave_open(claim, needs="images", command="make models")
+
+
+def test_assembly_wants_every_claim_answered_once(desk, monkeypatch):
+    with pytest.raises(ValueError, match="no notebook has been run"):
+        ledger.assemble()
+    answer("demo/rate", "demo/said")
+    ledger.save("01_one")
+    with pytest.raises(ValueError, match=r"4 printed claim\(s\) that no notebook answers: demo/share, demo/p"):
+        ledger.assemble()
+    monkeypatch.setattr(ledger, "_records", {})
+    answer("demo/share", "demo/p", "demo/mean", "demo/range")
+    ledger.save("02_two")
+    table = ledger.assemble()
+    assert table["id"].tolist() == [row[0] for row in CLAIMS]  # in the order of the paper
+    assert table.set_index("id").loc["demo/p", "notebook"] == "02_two"
+    answer("demo/rate")
+    ledger.save("02_two")
+    with pytest.raises(ValueError, match="claims answered by two notebooks: demo/rate"):
+        ledger.assemble()
+
+
+def test_a_status_needs_a_computed_value(desk):
+    for row in CLAIMS:
+        ledger.leave_open(row[0], needs="images", command="make models")
+    table = ledger.save("01_one")
+    table.loc[0, "status"] = "reproduced"
+    table.to_csv(desk / "build" / "ledger" / "01_one.csv", index=False)
+    with pytest.raises(ValueError, match="a status without a computed value: demo/rate"):
+        ledger.assemble()
+
+
+def test_pages_are_written_and_the_same_twice(desk, monkeypatch):
+    monkeypatch.setattr("fairlib.plots.FIGURES", desk / "figures")
+    answer(*(row[0] for row in CLAIMS))
+    ledger.check("demo/rate", 0.116)
+    ledger.save("01_one")
+    ledger.main([])
+    names = ["ledger.csv", "ledger.md", "ledger.png", "ledger.svg"]
+    first = {name: (desk / "figures" / name).read_bytes() for name in names}
+    ledger.main([])
+    assert first == {name: (desk / "figures" / name).read_bytes() for name in names}
+    assert "| demo | 1 | 0 | 0 | 0 | 5 | 6 |" in first["ledger.md"].decode()
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (["other/x", "", "", "number", "1", "", ""], "must begin with 'demo/'"),
+        (["demo/rate", "", "", "number", "1", "", ""], "found twice: demo/rate"),
+        (["demo/x", "", "", "guess", "1", "", ""], "kind must be one of .* found guess"),
+    ],
+)
+def test_published_files_are_checked(desk, row, message):
+    write_claims(desk / "published" / "demo.csv", [*CLAIMS, row])
+    ledger.published.cache_clear()
+    with pytest.raises(ValueError, match=message):
+        ledger.published()
+
+
+# --- the real ledger ---
+
+
+def test_every_printed_number_stands_in_the_committed_ledger():
+    """What is committed in figures/ answers exactly the claims of data/published/, with a value wherever it says so."""
+    table = pd.read_csv(ROOT / "figures" / "ledger.csv", dtype=str, keep_default_na=False)
+    assert table["id"].tolist() == ledger.published().index.tolist()
+    assert set(table["status"]) <= set(ledger.STATUSES)
+    claimed = table["status"] != "open"
+    assert (table.loc[claimed, "computed"] != "").all()
+    assert (table.loc[~claimed, "note"].str.startswith("needs ")).all()
+    assert (table.loc[table["basis"] == "substitute", "note"] != "").all()
+
+
+def test_printed_numbers_can_be_read():
+    for claim, row in ledger.published().iterrows():
+        if row["kind"] == "number":
+            float(row["printed"])
+            float(row["error"] or 0)
+        elif row["kind"] == "interval":
+            assert len(row["printed"].strip("()[]").split(",")) == 2, claim
+        else:
+            assert row["printed"] == "stated", claim
+
+
+def test_the_first_paper_is_there_in_full():
+    claims = ledger.published()
+    ids = claims.index[claims.index.str.startswith("ethayarajh2020/")]
+    assert len(ids[ids.str.contains("/table1/")]) == 30
+    printed = set(claims.loc[ids, "printed"])
+    assert {"11903", "3.8", "0.0975", "3160", "100", "(0.0, 0.12)", "0.05", "500", "20"} <= printed

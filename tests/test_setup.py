@@ -1,0 +1,152 @@
+"""The set-up: one place for dependencies, a light import, clean notebooks, and a runner that says what failed."""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tomllib
+
+import nbformat
+import pytest
+
+import fairlib
+from fairlib.data import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+RUNNER = ROOT / "notebooks" / "execute.py"
+
+
+def test_environment_yml_is_the_door_to_the_same_set():
+    listed = re.findall(r"^  - ([\w-]+)(.*)$", (ROOT / "environment.yml").read_text(), flags=re.MULTILINE)
+    found = {name: specification for name, specification in listed if name not in ("conda-forge", "pip")}
+    declared = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["develop"]
+    expected = dict(re.match(r"([\w-]+)(.*)", dependency).groups() for dependency in declared)
+    assert found == expected | {"python": PROJECT["requires-python"]}
+
+
+def test_lock_pins_every_dependency_with_hashes_and_without_addresses():
+    text = (ROOT / "requirements.lock").read_text()
+    assert "://" not in text
+    pinned = set(re.findall(r"^([a-z0-9._-]+)==", text, flags=re.MULTILINE))
+    for dependency in PROJECT["dependencies"] + PROJECT["optional-dependencies"]["develop"]:
+        assert re.match(r"[\w-]+", dependency).group() in pinned
+    for block in re.split(r"\n(?=[a-z])", text):
+        assert "--hash=sha256:" in block, block.splitlines()[0]
+
+
+def test_every_dependency_says_what_it_is_for():
+    lines = (ROOT / "pyproject.toml").read_text().splitlines()
+    for line in lines:
+        if re.match(r'    "[\w-]+[>=]=', line):
+            assert "# " in line, line
+
+
+def test_import_is_light():
+    code = "import time; t = time.perf_counter(); import fairlib; print(time.perf_counter() - t)"
+    times = [float(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)) for _ in range(3)]
+    assert statistics.median(times) < 0.3
+    heavy = "import fairlib, sys; print([m for m in ('datasets', 'torch', 'matplotlib', 'pandas') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", heavy], cwd=ROOT, text=True).strip() == "[]"
+
+
+def test_every_public_name_can_be_had():
+    for name in fairlib.__all__:
+        assert getattr(fairlib, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        fairlib.nothing  # noqa: B018
+
+
+def test_make_help_lists_the_targets():
+    shown = subprocess.check_output(["make", "help"], cwd=ROOT, text=True)
+    for target in ("reproduce", "test", "lab", "lint", "clean"):
+        assert re.search(rf"^  make {target} +\w", shown, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_are_stored_clean(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.cells[0].cell_type == "markdown"
+    assert notebook.cells[0].source.startswith(f"# {path.stem[:2]} ")
+    for cell in notebook.cells:
+        assert re.fullmatch(r"[a-z][a-z0-9-]*", cell.id), cell.id  # fixed and readable, not random
+        assert "sys.path" not in cell.source
+        if cell.cell_type == "code":
+            assert not cell.outputs
+            assert cell.execution_count is None
+    assert f'ledger.save("{path.stem}")' in notebook.cells[-1].source
+    assert "Exercises" in "".join(cell.source for cell in notebook.cells)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_readme_lists_the_notebook(path):
+    assert f"notebooks/{path.name}" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_readme_example_runs_and_prints_what_it_says(capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(compile(code, "README.md", "exec"), {})
+        printed = capsys.readouterr().out
+        for promised in re.findall(r"print\(.*\)  # (.*)", code):
+            assert promised in printed
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, RUNNER, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    def write(*cells, name="99_example"):
+        made = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(source, id=f"cell-{n}") for n, source in enumerate(cells)]
+        )
+        nbformat.write(made, tmp_path / f"{name}.ipynb")
+        return tmp_path / f"{name}.ipynb"
+
+    return write
+
+
+def test_runner_is_deterministic_and_works_from_anywhere(notebook, tmp_path):
+    source = notebook("import fairlib, os", "print(fairlib.Interval(0.5, 0.4, 0.6)); os.getcwd()")
+    targets = [tmp_path / "build" / name for name in ("a.ipynb", "b.ipynb")]
+    for target in targets:
+        done = run(source, target)
+        assert re.fullmatch(r"99_example: done in [\d.]+ s\n", done.stdout), done
+    assert targets[0].read_bytes() == targets[1].read_bytes()
+    assert "0.500 [0.400, 0.600]" in targets[0].read_text()
+    assert not nbformat.read(source, as_version=4).cells[0].outputs  # the source stays as it was
+
+
+def test_runner_names_notebook_and_cell(notebook, tmp_path):
+    done = run(notebook("x = 1", "raise ValueError('no such genre')"), tmp_path / "build" / "a.ipynb")
+    assert done.returncode == 1
+    assert "99_example: cell 2 (id 'cell-1') failed: ValueError: no such genre" in done.stderr
+    assert not (tmp_path / "build" / "a.ipynb").exists()
+
+
+def test_check_and_strip(notebook, tmp_path):
+    source = notebook("print(1)")
+    assert run("--check", source).returncode == 0
+    run(source, tmp_path / "executed.ipynb")
+    found = run("--check", source, tmp_path / "executed.ipynb")
+    assert found.returncode == 1
+    assert "stored with outputs" in found.stderr
+    assert "executed.ipynb" in found.stderr
+    run("--strip", tmp_path / "executed.ipynb")
+    assert run("--check", tmp_path / "executed.ipynb").returncode == 0
+
+
+def test_nothing_of_a_machine_is_in_the_tree():
+    files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")[:-1]
+    for name in files:
+        path = ROOT / name
+        assert path.stat().st_size < 5_000_000, name
+        assert path.suffix not in (".pkl", ".pickle", ".joblib"), name
+        if path.suffix in (".py", ".md", ".toml", ".ipynb", ".csv", ".yml", ".lock", ".cff", ""):
+            text = path.read_text(encoding="utf-8")
+            assert os.sep + "home" + os.sep not in text, name
+            assert os.sep + "root" + os.sep not in text, name
