@@ -5,10 +5,47 @@ Only names live here; each module is imported when its name is first used, so th
 
 from importlib import import_module
 
-_MODULES = {"bernstein", "data", "ledger", "plots", "templates"}
-_NAMES = {"Interval": "interval", "load": "data"}
+_MODULES = {
+    "bernstein",
+    "comparisons",
+    "data",
+    "ledger",
+    "metrics",
+    "plots",
+    "resampling",
+    "scores",
+    "spans",
+    "templates",
+}
+_NAMES = {
+    "Interval": "interval",
+    "METRICS": "metrics",
+    "Metric": "metrics",
+    "auc": "measuring",
+    "load": "data",
+    "measure": "measuring",
+    "measure_sequences": "sequences",
+}
 
-__all__ = ["Interval", "bernstein", "data", "ledger", "load", "plots", "templates"]
+__all__ = [
+    "METRICS",
+    "Interval",
+    "Metric",
+    "auc",
+    "bernstein",
+    "comparisons",
+    "data",
+    "ledger",
+    "load",
+    "measure",
+    "measure_sequences",
+    "metrics",
+    "plots",
+    "resampling",
+    "scores",
+    "spans",
+    "templates",
+]
 
 
 def __getattr__(name: str):

@@ -1,0 +1,104 @@
+"""What the numbers would have been with other data: whole sources and identity terms drawn again, or terms exchanged.
+
+Sentences made from one template, or around one identity term, succeed and fail together. So whole templates and whole
+terms are drawn, never sentences; to see what a fair model would give, whole terms are exchanged between groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+# --- Sources and terms: for any metric of metrics.py ------------------------------------------------------------------
+
+
+class NothingToExchange(ValueError):
+    """No two groups have terms that could stand in for each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Some replicates of the data, as weights: nothing is copied, every metric is a function of weighted sums."""
+
+    source_weight: np.ndarray  # (replicates, sources)
+    term_weight: np.ndarray  # (replicates, terms)
+    term_group: np.ndarray  # (replicates, terms) the group that each term stands for
+
+
+def weighted_draws(sources: int, term_group: np.ndarray, *, replicates: int, batch: int, rng) -> Iterator[Draws]:
+    """Draw sources and terms again, `batch` replicates at a time: the Bayesian bootstrap of whole sources and terms.
+
+    Every source and every term gets an exponential weight of mean 1, and an example the product of its two: with two
+    crossed ways to vary, the variance comes out right or a little large (Owen and Eckles 2012, "Bootstrapping data
+    arrays of arbitrary order", Annals of Applied Statistics 6). Unlike counts, such weights lose no group or class.
+    """
+    rng = np.random.default_rng(rng)
+    for size in _batches(replicates, batch):
+        yield Draws(
+            rng.standard_exponential((size, sources)),
+            rng.standard_exponential((size, len(term_group))),
+            np.broadcast_to(term_group, (size, len(term_group))),
+        )
+
+
+def exchanged_draws(
+    source: np.ndarray, term: np.ndarray, term_group: np.ndarray, *, replicates: int, batch: int, rng
+) -> Iterator[Draws]:
+    """Exchange whole identity terms between groups at random: what the metric would be if groups made no difference.
+
+    Terms are exchanged among those that occur in the same sources (adjectives with adjectives), so that every source
+    keeps its number of variations per group. Exchanging sentences instead would call a fair model unfair most of the
+    time, for sentences of one term are alike. Where no term can change its group, there is nothing to draw from.
+    """
+    rng = np.random.default_rng(rng)
+    kinds = _same_sources(source, term, len(term_group))
+    movable = [kind for kind in kinds if len(set(term_group[kind].tolist())) > 1]
+    if not movable:
+        raise NothingToExchange(
+            "term: no two terms of different groups occur in the same sources, so none can be exchanged"
+        )
+    sources = int(source.max()) + 1
+    for size in _batches(replicates, batch):
+        groups = np.tile(term_group, (size, 1))
+        for kind in movable:
+            groups[:, kind] = rng.permuted(groups[:, kind], axis=1)
+        yield Draws(np.ones((size, sources)), np.ones(groups.shape), groups)
+
+
+def symmetric_interval(
+    value: float, replicates: np.ndarray, *, confidence: float, lowest: float = -np.inf
+) -> tuple[float, float]:
+    """Return value ± the distance that the replicates keep with `confidence`, not below `lowest`; NaN if undefined.
+
+    A metric made of absolute differences grows with noise, so its replicates lie above the value as the value lies
+    above the truth. The symmetric bootstrap (Hall 1988) takes that into its width; plain quantiles would never reach 0.
+    It still is an interval around the value, not a test of "no difference": that is what `exchanged_draws` are for.
+    """
+    if not np.isfinite(value) or not np.isfinite(replicates).all():
+        return np.nan, np.nan
+    margin = np.quantile(np.abs(replicates - value), confidence)
+    return max(value - margin, lowest), value + margin
+
+
+def p_value(distance: float, null_distances: np.ndarray) -> float:
+    """Return how often the null is at least as far from "no difference" as the value; the value counts as one draw."""
+    if not np.isfinite(distance) or not np.isfinite(null_distances).all():
+        return np.nan
+    return (1 + np.count_nonzero(null_distances >= distance - 1e-12)) / (1 + len(null_distances))
+
+
+def _same_sources(source: np.ndarray, term: np.ndarray, terms: int) -> list[np.ndarray]:
+    """Group terms by the set of sources that they occur in: a set is known by the sum of its sources' random labels."""
+    label = np.random.default_rng(0).integers(0, 2**62, size=(int(source.max()) + 1, 2), dtype=np.uint64)
+    keys = np.zeros((terms, 2), dtype=np.uint64)
+    source, term = np.unique(np.stack([source, term]), axis=1)
+    np.add.at(keys, term, label[source])  # wraps around, which is fine for a label
+    which = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+    return np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
+
+
+def _batches(replicates: int, batch: int) -> Iterator[int]:
+    for start in range(0, replicates, batch):
+        yield min(batch, replicates - start)
