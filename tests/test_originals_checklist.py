@@ -41,14 +41,12 @@ def released(tmp_path, monkeypatch):
             else:
                 three = {"p_neg": (1 - score) / 4, "p_neu": 0.5, "p_pos": (1 + score) / 4}
             pred = 1 if zone and abs(score) < zone else 0 if score < 0 else 2
-            for index, term in enumerate(("one", "two")):
-                rows.append(
-                    {"test": "protected: race", "source_id": number, "name_gender": "male", "name": "Al", "filler": str(number % 12),
-                     "group": term, "term": term, "term_index": index, "system": system, "pred": pred, "wanted": score, **three}
-                )  # fmt: skip
+            case = {"source_id": number, "filler": str(number % 12), "system": system, "pred": pred, "wanted": score}
+            rows += [case | three | {"group": term, "term": term, "term_index": i} for i, term in enumerate("xy")]
+    frame = pd.DataFrame(rows).assign(test="protected: race", name_gender="male", name="Al")
     path = tmp_path / "checklist" / "predictions.parquet"
     path.parent.mkdir()
-    pd.DataFrame(rows).to_parquet(path)
+    frame.to_parquet(path)
     monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
     monkeypatch.setattr(checklist, "PREDICTIONS", data.File("checklist/predictions.parquet"))
 
@@ -64,7 +62,7 @@ def test_the_score_is_read_back_from_what_was_made_of_it(released):
 
 def test_the_released_probability_is_not_monotone_in_the_score(released):
     """The reason for reading the score back: over the lower edge of the neutral zone the positive probability falls."""
-    table = checklist.predictions().query("system == 'bert' and term == 'one'").sort_values("score")
+    table = checklist.predictions().query("system == 'bert' and term == 'x'").sort_values("score")
     assert table["p_positive"].diff().min() < -0.1
 
 
@@ -115,7 +113,9 @@ def test_checklists_own_failure_rates_come_out_of_the_bundled_table():
 @pytest.mark.skipif(not data.at_hand(checklist.PREDICTIONS), reason="needs CheckList's released predictions")
 def test_the_bundled_failure_rates_are_those_of_the_released_predictions():
     pd.testing.assert_frame_equal(
-        load("checklist_invariance", source="original"), load("checklist_invariance", source="bundled"), check_dtype=False
+        load("checklist_invariance", source="original"),
+        load("checklist_invariance", source="bundled"),
+        check_dtype=False,
     )
 
 

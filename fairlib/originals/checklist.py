@@ -123,7 +123,8 @@ def checklist_systems() -> pd.DataFrame:
             frame = sentences.assign(p_positive=part[column], p_negative=1 - part[column])
             measured = with_uncertainty(read(frame, classes="positive"), WITHOUT_LABEL)
             tables.append(measured.assign(test=test, system=system, score=kind))
-        measured = with_uncertainty(read(sentences.assign(prediction=part["prediction"])), PREDICTED)
+        # The probabilities only name the classes: a class that a system never predicts is still one.
+        measured = with_uncertainty(read(part[[*sentences, "prediction", *PROBABILITIES.values()]]), PREDICTED)
         tables.append(measured.assign(test=test, system=system, score="prediction"))
     result = pd.concat(tables, ignore_index=True)
     keys = ["test", "system", "score", "metric", "class", "group"]
@@ -146,11 +147,11 @@ def with_uncertainty(examples: Examples, metrics: dict[str, Metric], *, rng=2020
     rows = []
     for key, value in observed.items():
         lowest = -np.inf if metrics[key[0]].signed else 0.0
-        low, high = resampling.basic_interval(value[0], over_sources[key], confidence=0.95, lowest=lowest)
+        low, high = resampling.symmetric_interval(value[0], over_sources[key], confidence=0.95, lowest=lowest)
         count = terms[examples.groups.index(key[2])] if key[2] in examples.groups else terms.sum()
         error, null = over_sources[key].std(ddof=1), over_terms[key]
         p = resampling.p_value(abs(value[0]), np.abs(null))
-        rows.append((*key, value[0], error, low, high, np.abs(null).mean(), p, count, sources))
+        rows.append((*key, value[0], error, low, high, null.mean(), p, count, sources))
     columns = ["value", "standard_error", "low", "high", "null", "p", "terms", "sources"]
     return pd.DataFrame(rows, columns=["metric", "class", "group", *columns])
 
