@@ -5,7 +5,9 @@ Only names live here; each module is imported when its name is first used, so th
 
 from importlib import import_module
 
-_MODULES = {
+_MODULES = (
+    "amplification",
+    "amplification_intervals",
     "bernstein",
     "comparisons",
     "data",
@@ -16,7 +18,7 @@ _MODULES = {
     "scores",
     "spans",
     "templates",
-}
+)
 _NAMES = {
     "Interval": "interval",
     "METRICS": "metrics",
@@ -27,25 +29,7 @@ _NAMES = {
     "measure_sequences": "sequences",
 }
 
-__all__ = [
-    "METRICS",
-    "Interval",
-    "Metric",
-    "auc",
-    "bernstein",
-    "comparisons",
-    "data",
-    "ledger",
-    "load",
-    "measure",
-    "measure_sequences",
-    "metrics",
-    "plots",
-    "resampling",
-    "scores",
-    "spans",
-    "templates",
-]
+__all__ = sorted([*_MODULES, *_NAMES])
 
 
 def __getattr__(name: str):

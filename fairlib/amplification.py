@@ -1,0 +1,263 @@
+"""Bias amplification: does a model make the association of attribute and task stronger than its training data had it?
+
+An example has an attribute A (a woman, a man) and a task T (painting or not). The training data associate the two; a
+model's *errors* may follow that association or go against it. `attribute_to_task` and `task_to_attribute` are
+BiasAmp A->T and T->A of Wang & Russakovsky (2021), eq. (2); `mals` is BiasAmp_MALS of Zhao et al. (2017), eq. (1).
+
+The sign: **positive is amplification** of what the training data associate, negative is reduction, and a perfect model
+has 0. (oxonfair 0.3 reports A->T with the opposite sign.)
+
+Arrays have one row per example: n x |T| tasks and n x |A| attributes, 0 or 1, where several may be 1 at once. Data
+frames lend their columns' names to the tables of pairs. `from_counts` takes counts in place of arrays.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from fairlib.cooccurrence import Counts, count, count_named, indicators
+
+DIRECTIONS = ("A->T", "T->A", "MALS")
+TIES = {"negative": 0.0, "zero": 0.5}  # the y_at of a pair that is exactly independent
+
+
+def attribute_to_task(task, attribute, task_predicted, *, train=None, ties="negative", pairs=False):
+    """BiasAmp A->T: by how much knowing the attribute moves the *task prediction* the way the training data lean.
+
+    Mean over all pairs of y_at Δ_at + (1 - y_at)(-Δ_at), where Δ_at = P(T̂_t = 1 | A_a = 1) - P(T_t = 1 | A_a = 1) on
+    the test set, and y_at = 1 where P(A_a = 1, T_t = 1) > P(A_a = 1) P(T_t = 1) (eq. 2).
+
+    task, attribute : labels, n x |T| and n x |A|.
+    task_predicted : n x |T|, 0/1 or probabilities.
+    train : (task, attribute) or `Counts` of the training data, which set the direction y_at; without it the test labels
+        do, and then the value is another one: an error in the direction correlates with an error in Δ.
+    ties : "negative" as eq. (2) has it (an independent pair has y_at = 0), or "zero" as the authors' code has it (the
+        pair adds nothing). Counts are compared as integers, so that independence is exact.
+    pairs : return the table of pairs instead, see `from_counts`.
+
+    One matrix product over the examples, O(n |A| |T|), no copy of the input.
+
+    >>> amplification = attribute_to_task([[1], [1], [0], [0]], [[1, 0], [1, 0], [0, 1], [0, 1]], [[1], [1], [1], [0]])
+    >>> float(amplification)  # women paint, men do not; one man is now said to paint: less of an association
+    -0.25
+    """
+    labels = count_named(task=task, attribute=attribute)
+    predicted = count_named(task_predicted=task_predicted, attribute=attribute)
+    return from_counts("A->T", labels, predicted, train=train, ties=ties, pairs=pairs)
+
+
+def task_to_attribute(task, attribute, attribute_predicted, *, train=None, ties="negative", pairs=False):
+    """BiasAmp T->A: by how much the task moves the *prediction of the attribute* the way the training data lean.
+
+    As `attribute_to_task`, with Δ_at = P(Â_a = 1 | T_t = 1) - P(A_a = 1 | T_t = 1) (eq. 2).
+    """
+    labels = count_named(task=task, attribute=attribute)
+    predicted = count_named(task=task, attribute_predicted=attribute_predicted)
+    return from_counts("T->A", labels, predicted, train=train, ties=ties, pairs=pairs)
+
+
+def mals(task, attribute, task_predicted, attribute_predicted, *, pairs=False):
+    """BiasAmp_MALS: are the groups that hold most of a task predicted to hold more of it?
+
+    1/|T| times the sum over pairs of y_at Δ_at, where Δ_at = P(Â_a = 1 | T̂_t = 1) - P(A_a = 1 | T_t = 1) and
+    y_at = 1 where P(A_a = 1 | T_t = 1) > 1/|A| (eq. 1). It cannot tell an error in T̂ from an error in Â, and it takes
+    a large group for a correlated one.
+
+    task, attribute : labels, by the paper's choice those of the training data; they set y_at and P(A_a = 1 | T_t = 1).
+    task_predicted, attribute_predicted : 0/1; they may be of other examples, as many as there are.
+    """
+    labels = count_named(task=task, attribute=attribute)
+    predicted = count_named(task_predicted=task_predicted, attribute_predicted=attribute_predicted, probabilities=False)
+    return from_counts("MALS", labels, predicted, pairs=pairs)
+
+
+def from_counts(direction, labels, predicted, *, train=None, ties="negative", pairs=False):
+    """Bias amplification from counts instead of arrays: in one place, all three metrics.
+
+    direction : "A->T", "T->A" or "MALS".
+    labels : `Counts` of the true attribute with the true task.
+    predicted : `Counts` of the true attribute with the predicted task (A->T), of the predicted attribute with the true
+        task (T->A), or of both predictions (MALS).
+    train, ties, pairs : as in `attribute_to_task`.
+
+    Returns the mean over the pairs, or with `pairs` one row per (attribute, task): y (1, 0, or 0.5 for a tie that
+    counts zero), delta, amplification (yΔ + (1 - y)(-Δ); yΔ for MALS), n (the examples on which the model's
+    probability is conditioned), uncertain (whether the training data leave the direction open at 95 %), and reason
+    where the pair is undefined (NaN). Undefined pairs are left out of the mean, with a warning that counts them.
+    """
+    columns = _pairs(direction, labels, predicted, train=train, ties=ties)
+    if pairs:
+        names = pd.MultiIndex.from_product([labels.attributes, labels.tasks], names=["attribute", "task"])
+        return pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index=names).reset_index()
+    defined = columns["reason"] == ""
+    if not defined.all():
+        reasons, counts = np.unique(columns["reason"][~defined], return_counts=True)
+        why = "; ".join(f"{count}: {reason}" for reason, count in zip(reasons, counts, strict=True))
+        warnings.warn(f"{(~defined).sum()} of {defined.size} pairs are undefined and left out ({why})", stacklevel=3)
+    if not defined.any():
+        return float("nan")
+    total = columns["amplification"][defined].sum()
+    # For MALS a mean over tasks of a sum over attributes, all of which are defined for a task or none.
+    return float(total / (defined.any(axis=0).sum() if direction == "MALS" else defined.sum()))
+
+
+def directions(train: Counts, *, direction="A->T", ties="negative") -> np.ndarray:
+    """Return y_at, |A| x |T|: 1 where the data associate attribute and task, 0 where not; NaN where they cannot say."""
+    if ties not in TIES:
+        raise ValueError(f"ties must be one of {', '.join(TIES)}, found {ties!r}")
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
+    if direction == "MALS":
+        if len(train.attribute) < 2:
+            raise ValueError("attribute must have a column per group, at least 2 for MALS (1/|A| would be 1), found 1")
+        y = np.where(len(train.attribute) * train.joint > train.task, 1.0, 0.0)
+        return np.where(train.task > 0, y, np.nan)
+    together, expected = train.n * train.joint, np.outer(train.attribute, train.task)
+    y = np.where(together > expected, 1.0, np.where(together == expected, TIES[ties], 0.0))
+    return np.where(_constant(train.attribute, train.n)[:, None] | _constant(train.task, train.n), np.nan, y)
+
+
+def calibrated_threshold(scores, positive_rate: float) -> float:
+    """Return the threshold at which `scores >= threshold` marks the N p highest of N scores (section 3.3).
+
+    The rate comes from the training labels, the scores from validation data. Where equal scores make N p impossible,
+    the threshold that comes nearest is returned; infinity if nothing is to be marked. O(N log N).
+    """
+    scores = np.asarray(scores, dtype=float)
+    if scores.ndim != 1 or scores.size == 0 or np.isnan(scores).any():
+        raise ValueError(f"scores must be a non-empty vector without NaN, found shape {scores.shape}")
+    if not 0 <= positive_rate <= 1:
+        raise ValueError(f"positive_rate must be in [0, 1], found {positive_rate}")
+    values, counts = np.unique(scores, return_counts=True)
+    marked = np.append(np.cumsum(counts[::-1])[::-1], 0)  # by the threshold at each distinct score, and above them all
+    return float(np.append(values, np.inf)[np.abs(marked - round(positive_rate * scores.size)).argmin()])
+
+
+@dataclass(frozen=True)
+class MultiAttribute:
+    """Amplification over combinations of tasks: `mean` of |Δ|, `variance` of Δ, and the table of pairs behind them."""
+
+    mean: float
+    variance: float
+    pairs: pd.DataFrame
+
+
+def multi_attribute(direction, task, attribute, predicted, *, train, largest=2, at_least=1) -> MultiAttribute:
+    """Bias amplification over *combinations* of tasks (a bowl and a spoon), where opposite errors do not cancel.
+
+    The metrics Multi_MALS and Multi-> of Zhao, Andrews & Xiang, "Men Also Do Laundry" (ICML 2023): a combination m is
+    there when all its tasks are, Δ_gm is the Δ of eq. (1) or (2) with m for t, and the value is the mean of |Δ_gm| over
+    groups and combinations (for MALS the sum over groups) beside the variance of Δ_gm. As |Δ| cannot be negative, a
+    model with random errors has a value above 0: compare it with models of like accuracy, never with 0.
+
+    direction, predicted : as in `amplification_intervals.interval`. P(m | g) is that of the test labels, as in eq. (2).
+    train : (task, attribute) of the training data.
+    largest : the most tasks in a combination; single tasks are combinations of one.
+    at_least : a combination counts if it occurs this often in the training and in the test labels.
+    """
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
+    names = tuple(getattr(task, "columns", ()))
+    seen, task = (indicators(task=values)["task"].astype(bool) for values in (train[0], task))
+    combinations = _combinations(seen, task, largest=largest, at_least=at_least)
+    if not combinations:
+        raise ValueError(f"at_least must leave a combination of tasks, found none with {at_least} examples")
+    labels = count(_together(task, combinations), attribute)
+    reference = count(_together(seen, combinations), train[1])
+    task_predicted, attribute_predicted = predicted if direction == "MALS" else (predicted, predicted)
+    if direction != "T->A":
+        task_predicted = indicators(task_predicted=task_predicted, probabilities=False)["task_predicted"].astype(bool)
+        task_predicted = _together(task_predicted, combinations)
+    found = {
+        "A->T": {"task_predicted": task_predicted, "attribute": attribute},
+        "T->A": {"task": _together(task, combinations), "attribute_predicted": attribute_predicted},
+        "MALS": {"task_predicted": task_predicted, "attribute_predicted": attribute_predicted},
+    }[direction]
+    labels = reference if direction == "MALS" else labels
+    table = from_counts(direction, labels, count_named(**found), train=reference, pairs=True)
+    table["task"] = [tuple(names[t] if names else t for t in combinations[m]) for m in table["task"]]
+    delta = (table["delta"] * (table["y"] if direction == "MALS" else 1)).where(table["reason"] == "")
+    groups = len(labels.attribute) if direction == "MALS" else 1
+    return MultiAttribute(groups * float(delta.abs().mean()), float(delta.var(ddof=0)), table)
+
+
+def _combinations(seen: np.ndarray, task: np.ndarray, *, largest: int, at_least: int) -> list[tuple[int, ...]]:
+    """Return the combinations of up to `largest` columns that occur in both; each grows from one that occurs."""
+
+    def occurs(columns):
+        return min(seen[:, columns].all(axis=1).sum(), task[:, columns].all(axis=1).sum()) >= at_least
+
+    level = [(t,) for t in range(task.shape[1]) if occurs([t])]
+    single, found = [t for (t,) in level], []
+    while level:
+        found += level
+        longer = [(*m, t) for m in level for t in single if t > m[-1]] if len(level[0]) < largest else []
+        level = [m for m in longer if occurs(list(m))]
+    return found
+
+
+def _together(task: np.ndarray, combinations: list[tuple[int, ...]]) -> np.ndarray:
+    return np.stack([task[:, list(m)].all(axis=1) for m in combinations], axis=1)
+
+
+def _pairs(direction: str, labels: Counts, predicted: Counts, *, train, ties: str) -> dict[str, np.ndarray]:
+    """Compute the columns of the table of pairs, |A| x |T| each."""
+    reference = labels if train is None else train if isinstance(train, Counts) else _count_train(train)
+    _same_columns(labels, predicted)
+    _same_columns(labels, reference, names=True)
+    y = directions(reference, direction=direction, ties=ties)
+    if direction == "A->T":
+        delta, n = predicted.task_given_attribute - labels.task_given_attribute, labels.attribute[:, None]
+    elif direction == "T->A":
+        delta, n = predicted.attribute_given_task - labels.attribute_given_task, labels.task
+    else:
+        delta, n = predicted.attribute_given_task - reference.attribute_given_task, predicted.task
+    never = {"A->T": "attribute never occurs", "T->A": "task never occurs", "MALS": "task never occurs or is predicted"}
+    one_sided = "task or attribute does not vary in the training data"
+    return {
+        "y": y,
+        "delta": delta,
+        "amplification": y * delta if direction == "MALS" else y * delta + (1 - y) * -delta,
+        "n": np.broadcast_to(n, y.shape),
+        "uncertain": _uncertain(reference, direction),
+        "reason": np.where(np.isnan(delta), never[direction], np.where(np.isnan(y), one_sided, "")),
+    }
+
+
+def _uncertain(train: Counts, direction: str, confidence=0.95) -> np.ndarray:
+    """Whether the training data leave y_at open: a two-sided score test of what it asks, per pair."""
+    if direction == "MALS":
+        share = 1 / len(train.attribute)
+        surplus = train.joint - share * train.task
+        scale = np.broadcast_to(np.sqrt(train.task * share * (1 - share)), surplus.shape)
+    else:
+        surplus = train.n * train.joint - np.outer(train.attribute, train.task)
+        spread = train.attribute * (train.n - train.attribute)
+        scale = np.sqrt(np.clip(np.outer(spread, train.task * (train.n - train.task)), 0, None) / train.n)
+    return ~(np.abs(surplus) > stats.norm.ppf((1 + confidence) / 2) * scale)
+
+
+def _count_train(train) -> Counts:
+    if not isinstance(train, tuple | list) or len(train) != 2:
+        raise ValueError(f"train must be (task, attribute) or Counts, found {type(train).__name__}")
+    return count(*train)
+
+
+def _same_columns(labels: Counts, other: Counts, *, names=False) -> None:
+    if other.joint.shape != labels.joint.shape:
+        found = f"{labels.joint.shape} and {other.joint.shape}"
+        raise ValueError(f"labels, predictions and training data must have the same |A| x |T| columns, found {found}")
+    for what in ("attributes", "tasks") if names else ():
+        mine, theirs = getattr(labels, what), getattr(other, what)
+        named = tuple(range(len(mine))) not in (mine, theirs)
+        if named and mine != theirs:
+            raise ValueError(f"train must have the same {what} in the same order, found {theirs} beside {mine}")
+
+
+def _constant(counts: np.ndarray, n: float) -> np.ndarray:
+    return (counts == 0) | (counts == n)
