@@ -133,9 +133,9 @@ def tabulate(
             try:
                 exchanged = _replicated(examples, metrics, values, "null", replicates, combinations, rng)
             except resampling.NothingToExchange as error:
-                exchanged, why_no_null = {key: np.array([np.nan]) for key in values}, str(error)
+                exchanged, why_no_null = None, str(error)
             columns = [
-                _uncertainty(metrics[key[0]], value[0], resampled[key], exchanged[key], confidence)
+                _uncertainty(metrics[key[0]], value[0], resampled[key], exchanged and exchanged[key], confidence)
                 for key, value in values.items()
             ]
             table[["low", "high", "null", "p"]] = np.array(columns)
@@ -212,15 +212,16 @@ def _replicated(
 
 
 def _uncertainty(
-    metric: Metric, value: float, resampled: np.ndarray, exchanged: np.ndarray, confidence: float
-) -> tuple:
+    metric: Metric, value: float, resampled: np.ndarray, exchanged: np.ndarray | None, confidence: float
+) -> tuple[float, float, float, float]:
     """Return low, high, null and p of one value; ratios are compared on the log scale, where they are symmetric."""
+    relative = metric.neutral == 1
+    lowest = -np.inf if metric.signed or relative else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        if metric.neutral == 1:
-            low, high = np.exp(resampling.symmetric_interval(np.log(value), np.log(resampled), confidence=confidence))
-            distances = np.abs(np.log(np.append(exchanged, value)))
-        else:
-            lowest = -np.inf if metric.signed else 0.0
-            low, high = resampling.symmetric_interval(value, resampled, confidence=confidence, lowest=lowest)
-            distances = np.abs(np.append(exchanged, value))
-    return low, high, exchanged.mean(), resampling.p_value(distances[-1], distances[:-1])
+        here, there = (np.log(value), np.log(resampled)) if relative else (value, resampled)
+        low, high = resampling.symmetric_interval(here, there, confidence=confidence, lowest=lowest)
+        low, high = (np.exp(low), np.exp(high)) if relative else (low, high)
+        if exchanged is None:
+            return low, high, np.nan, np.nan
+        distances = np.abs(np.log(np.append(exchanged, value)) if relative else np.append(exchanged, value))
+        return low, high, exchanged.mean(), resampling.p_value(distances[-1], distances[:-1])

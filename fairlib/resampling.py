@@ -144,23 +144,29 @@ def exchanged_draws(
 def symmetric_interval(
     value: float, replicates: np.ndarray, *, confidence: float, lowest: float = -np.inf
 ) -> tuple[float, float]:
-    """Return value ± the distance that the replicates keep with `confidence`, not below `lowest`; NaN if undefined.
+    """Return value ± the distance that the replicates keep with `confidence`, but not below `lowest`.
+
+    A replicate in which the metric is undefined counts as infinitely far; a value that is not finite has no interval.
 
     A metric made of absolute differences grows with noise, so its replicates lie above the value as the value lies
     above the truth. The symmetric bootstrap (Hall 1988) takes that into its width; plain quantiles would never reach 0.
     It still is an interval around the value, not a test of "no difference": that is what `exchanged_draws` are for.
     """
-    if not np.isfinite(value) or not np.isfinite(replicates).all():
+    if not np.isfinite(value):
         return np.nan, np.nan
-    margin = np.quantile(np.abs(replicates - value), confidence)
+    distances = np.nan_to_num(np.abs(replicates - value), nan=np.inf)
+    margin = np.quantile(distances, confidence, method="higher")
     return max(value - margin, lowest), value + margin
 
 
 def p_value(distance: float, null_distances: np.ndarray) -> float:
-    """Return how often the null is at least as far from "no difference" as the value; the value counts as one draw."""
-    if not np.isfinite(distance) or not np.isfinite(null_distances).all():
+    """Return how often the null is at least as far from "no difference" as the value; the value counts as one draw.
+
+    A draw in which the metric is undefined counts as far.
+    """
+    if np.isnan(distance):
         return np.nan
-    return (1 + np.count_nonzero(null_distances >= distance - 1e-12)) / (1 + len(null_distances))
+    return (1 + np.count_nonzero(~(null_distances < distance - 1e-12))) / (1 + len(null_distances))
 
 
 def _same_sources(source: np.ndarray, term: np.ndarray, terms: int) -> list[np.ndarray]:
