@@ -27,15 +27,20 @@ def measure(
     confidence: float = 0.95,
     combinations: int = 100,
     rng=0,
-    **columns: str,
+    group: str = "group",
+    label: str = "label",
+    prediction: str = "prediction",
+    source: str = "source",
+    term: str = "term",
+    probability: str = "p_{}",
 ) -> pd.DataFrame:
     """Measure fairness metrics on a table with one row per example, and say how sure one can be.
 
     Parameters
     ----------
-    predictions : columns `group`, `label`, `prediction`, `p_<class>`, and for counterfactual metrics `source` (which
-        template or original sentence) and `term` (which identity term); other names go by keyword, as in
-        `measure(frame, group="sex", probability="score_{}")`. What no metric asks for may be absent.
+    predictions : the columns named by `group`, `label`, `prediction` and `probability` (one per class), and for
+        counterfactual metrics `source` (which template or original sentence) and `term` (which identity term). What no
+        metric asks for may be absent.
     metrics : names from `fairlib.METRICS`, or a mapping of names to `Metric`s of your own; by default every metric that
         the table allows.
     classes : the classes to measure one against the rest; by default all.
@@ -56,18 +61,26 @@ def measure(
     why; `attrs["groups"]` gives the order in which signed metrics of two groups subtract.
     """
     chosen, explicit = choose(metrics)
-    parts = [(read(predictions, classes=classes, **columns), chosen)]
+    names = {"group": group, "label": label, "prediction": prediction, "source": source, "term": term}
+    parts = [(read(predictions, classes=classes, probability=probability, **names), chosen)]
     return tabulate(parts, explicit, replicates, confidence=confidence, combinations=combinations, rng=rng)
 
 
-def auc(predictions: pd.DataFrame, *, classes=None, **columns: str) -> pd.DataFrame:
+def auc(
+    predictions: pd.DataFrame,
+    *,
+    classes=None,
+    group: str = "group",
+    label: str = "label",
+    probability: str = "p_{}",
+) -> pd.DataFrame:
     """Measure the areas under the ROC curve of Borkan et al. 2019, which compare scores of two different sets.
 
     SubgroupAUC: the group's positives against its negatives. BPSN: the background's positives against the group's
     negatives (low when the group is falsely flagged). BNSP: the group's positives against the background's negatives
     (low when the group is missed). The background is everybody else; columns as for `measure`.
     """
-    examples = read(predictions, classes=classes, **columns)
+    examples = read(predictions, classes=classes, group=group, label=label, probability=probability)
     rows = []
     for target in examples.measured:
         cells = Cells(examples, target, by_unit=False)
@@ -81,7 +94,7 @@ def auc(predictions: pd.DataFrame, *, classes=None, **columns: str) -> pd.DataFr
         }
         for name, (high, low) in compared.items():
             values = zip(examples.groups, comparisons.superiority(high, low).ravel().tolist(), strict=True)
-            rows += [(name, examples.classes[target], group, value) for group, value in values]
+            rows += [(name, examples.classes[target], which, value) for which, value in values]
     result = pd.DataFrame(rows, columns=COLUMNS)
     result.attrs["undefined"] = [
         {**row, "reason": "no positive or no negative examples to compare"}

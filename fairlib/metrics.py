@@ -191,7 +191,13 @@ TABLE_2: dict[str, Metric] = {
 _FULL = "its correctly normalized version (section 6)"
 VARIANTS: dict[str, Metric] = {
     "FNRRatio": replace(TABLE_2["FPRRatio"], score=phi.false_negative_rate, title="FNR Ratio"),
-    "AvgGF (TC)": replace(TABLE_2["AvgGF"], examples="gold", title="Average Group Fairness, true class"),
+    "AvgGF (TC)": replace(
+        TABLE_2["AvgGF"],
+        examples="gold",
+        title="Average Group Fairness, true class",
+        note="the background stays all examples (of the class); compared with the other groups, as in the released "
+        "code, the values are larger by a factor of 1 / (1 − the group's share)",
+    ),
     "CFGap (TC)": replace(TABLE_2["CFGap"], examples="gold", title="Counterfactual Token Fairness Gap, true class"),
     "AvgIF (TC)": replace(TABLE_2["AvgIF"], examples="gold", title="Average Individual Fairness, true class"),
     "FPED*": replace(TABLE_2["FPED"], normalizer="|T|", note=_FULL),

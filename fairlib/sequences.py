@@ -43,14 +43,15 @@ def measure_sequences(
     F1, recall and false negative rates are on exact spans; other scores of predictions see every token as a decision.
     The probability of a type is summed over its B, I, L and U. Metrics that do not restrict themselves to the class
     include the tokens of the context, so they depend on the length of sentences. Counterfactual metrics follow each
-    token of a source across groups, with the tokens of the term averaged into one.
+    token of a source across groups, with the tokens of the term averaged into one; a token that not every variation of
+    the source has, such as an article before the term, is left out of them: `result.attrs["not aligned"]` counts these.
     """
     columns = {
         "source": source, "group": group, "term": term, "position": position, "slot": slot, "label": label,
         "prediction": prediction,
     }  # fmt: skip
     chosen, explicit = choose(metrics)
-    parts = views(tokens, columns, probability, classes)
+    parts, not_aligned = views(tokens, columns, probability, classes)
     by_view: dict[str, dict[str, Metric]] = {view: {} for view in parts}
     for name, metric in chosen.items():
         on_spans = metric.score in SPAN_SCORES
@@ -60,15 +61,15 @@ def measure_sequences(
         [(parts[view], wanted) for view, wanted in by_view.items() if wanted],
         explicit, replicates, confidence=confidence, combinations=combinations, rng=rng,
     )  # fmt: skip
-    attributes = result.attrs
+    attributes = result.attrs | {"not aligned": not_aligned}
     place = {name: index for index, name in enumerate(chosen)}
     result = result.sort_values("metric", key=lambda names: names.map(place), kind="stable", ignore_index=True)
     result.attrs = attributes
     return result
 
 
-def views(tokens: pd.DataFrame, columns: dict[str, str], pattern: str, classes) -> dict[str, Examples]:
-    """Return the tokens, the spans and the aligned tokens as examples, all with the same groups, sources and terms."""
+def views(tokens: pd.DataFrame, columns: dict[str, str], pattern: str, classes) -> tuple[dict[str, Examples], int]:
+    """Return the tokens, the spans and the aligned tokens as examples, and how many tokens could not be aligned."""
     if missing := [f"{role} ({name!r})" for role, name in columns.items() if name not in tokens.columns]:
         raise ValueError(
             f"tokens lacks the column(s) {', '.join(missing)}; it has {', '.join(map(repr, tokens.columns))}"
@@ -99,14 +100,15 @@ def views(tokens: pd.DataFrame, columns: dict[str, str], pattern: str, classes) 
     wanted = occurring if classes is None else [classes] if isinstance(classes, str) else list(classes)
     if strange := [name for name in wanted if name not in known]:
         raise ValueError(f"classes must be entity types of the tags, {', '.join(known)}, found {strange[0]!r}")
+    aligned, left_out = _aligned(by_token, sentence)
     found = {
         "tokens": read(by_token, classes=wanted),
         "spans": read(by_span, classes=wanted),
-        "aligned": read(_aligned(by_token, sentence), classes=wanted, unit="unit"),
+        "aligned": read(aligned, classes=wanted, unit="unit"),
     }
     if without := set(found["tokens"].groups) - set(found["spans"].groups):
         raise ValueError(f"group(s) {', '.join(map(repr, without))} have neither a labelled nor a predicted span")
-    return found
+    return found, left_out
 
 
 def _by_type(tokens: pd.DataFrame, pattern: str, order: np.ndarray) -> pd.DataFrame:
@@ -126,15 +128,23 @@ def _by_type(tokens: pd.DataFrame, pattern: str, order: np.ndarray) -> pd.DataFr
     return pd.DataFrame(sums)
 
 
-def _aligned(by_token: pd.DataFrame, sentence: np.ndarray) -> pd.DataFrame:
-    """Average the tokens of each filled slot into one, and number what is left: the same place in every variation."""
+def _aligned(by_token: pd.DataFrame, sentence: np.ndarray) -> tuple[pd.DataFrame, int]:
+    """Average the tokens of each filled slot into one, and give the same unit to the same place of every variation.
+
+    Tokens are counted within their stretch between slots, so that an article before the slot shifts nothing behind it.
+    Such tokens, which not every variation of a source has, are left out; how many comes second.
+    """
     slot = by_token["slot"].to_numpy(dtype=bool)
     first = np.r_[True, sentence[1:] != sentence[:-1]]
     piece = np.cumsum(first | ~slot | np.r_[True, ~slot[:-1]]) - 1  # tokens of one slot share a number
     probabilities = [name for name in by_token.columns if name.startswith("p_")]
-    rules = dict.fromkeys((*NAMES, "label", "prediction"), "first") | dict.fromkeys(probabilities, "mean")
+    rules = dict.fromkeys((*NAMES, "slot", "label", "prediction"), "first") | dict.fromkeys(probabilities, "mean")
     merged = by_token.groupby(piece).agg(rules)
-    starts = np.flatnonzero(np.r_[True, piece[1:] != piece[:-1]])
-    place = merged.groupby(sentence[starts]).cumcount().to_numpy()
-    source = pd.factorize(merged["source"])[0]
-    return merged.assign(unit=source * (place.max() + 1) + place)
+    number = sentence[np.flatnonzero(np.r_[True, piece[1:] != piece[:-1]])]
+    filled = merged["slot"].astype(int).to_numpy()
+    stretch = 2 * merged["slot"].astype(int).groupby(number).cumsum().to_numpy() - filled
+    place = merged.groupby([number, stretch]).cumcount().to_numpy()
+    unit = merged.assign(stretch=stretch, place=place).groupby(["source", "stretch", "place"], observed=True).ngroup()
+    variations = pd.Series(number).groupby(pd.factorize(merged["source"])[0]).transform("nunique").to_numpy()
+    everywhere = unit.groupby(unit).transform("size").to_numpy() == variations
+    return merged.assign(unit=unit)[everywhere], int((~everywhere).sum())

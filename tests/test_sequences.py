@@ -95,6 +95,18 @@ def test_counterfactual_metrics_average_the_tokens_of_a_term_and_follow_every_to
     assert found["CFGap (TC)", "LOC", "accumulated"] == pytest.approx(np.mean(true_class))
 
 
+def test_an_article_before_the_term_shifts_nothing_and_is_counted():
+    frame = tokens(seed=7)
+    norway = frame["term"] == "Norway"
+    article = frame[norway & frame["slot"]].assign(slot=False, label="O", prediction="O", position=0.5)
+    longer = pd.concat([frame, article])
+    names = [name for name in MANY_GROUPS if METRICS[name].fairness == "counterfactual"]
+    found = fairlib.measure_sequences(longer, names)
+    expected = fairlib.measure_sequences(frame, names)
+    assert found["value"].to_numpy() == pytest.approx(expected["value"].to_numpy())
+    assert found.attrs["not aligned"] == 4 and expected.attrs["not aligned"] == 0
+
+
 def test_the_order_of_rows_and_the_names_of_columns_do_not_matter():
     frame = tokens(seed=4)
     other = frame.sample(frac=1, random_state=0).rename(columns={"label": "gold", "slot": "filled", "position": "i"})
