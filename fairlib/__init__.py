@@ -11,8 +11,10 @@ _MODULES = (
     "bernstein",
     "comparisons",
     "data",
+    "gaps",
     "ledger",
     "metrics",
+    "multiplicity",
     "plots",
     "resampling",
     "scores",
@@ -24,9 +26,11 @@ _NAMES = {
     "METRICS": "metrics",
     "Metric": "metrics",
     "auc": "measuring",
+    "corrected": "splitting",
     "load": "data",
     "measure": "measuring",
     "measure_sequences": "sequences",
+    "metric_gap": "score_gaps",
 }
 
 __all__ = sorted([*_MODULES, *_NAMES])

@@ -120,6 +120,7 @@ def read(
     coded = {role: index.get_indexer(columns[role].astype(object)) for role in seen}
 
     source_code = None if columns["source"] is None else _codes(columns["source"])[0]
+    unit_code = source_code if unit is None else _codes(frame[unit])[0]
     if columns["term"] is not None:
         spoken = _codes(columns["term"])[0].astype(np.int64)
         pairs, term_code = np.unique(group_code * (spoken.max() + 1) + spoken, return_inverse=True)
@@ -127,6 +128,8 @@ def read(
         resampled = "terms" if source_code is None else "sources and terms"
     elif source_code is None:  # nothing ties examples together: each one varies on its own
         term_code, term_group, resampled = np.arange(len(frame)), group_code, "examples"
+    elif (owner := _owners(source_code, group_code)) is not None:  # such as all texts of one author: they stay together
+        term_code, term_group, source_code, resampled = source_code, owner, None, "sources"
     else:
         term_code, term_group, resampled = group_code, np.arange(len(groups)), "sources"
     return Examples(
@@ -137,7 +140,7 @@ def read(
         term=term_code,
         term_group=term_group,
         source=np.zeros(len(frame), dtype=int) if source_code is None else source_code,
-        unit=source_code if unit is None else _codes(frame[unit])[0],
+        unit=unit_code,
         label=coded.get("label"),
         prediction=coded.get("prediction"),
         probabilities=matrix,
@@ -153,6 +156,13 @@ def _column(frame: pd.DataFrame, role: str, name: str) -> pd.Series | None:
     if missing := int(frame[name].isna().sum()):
         raise ValueError(f"column {name!r} has {missing} missing value(s); every example needs one")
     return frame[name]
+
+
+def _owners(source: np.ndarray, group: np.ndarray) -> np.ndarray | None:
+    """Return the group of each source, or None if some source has examples of several groups."""
+    owner = np.zeros(int(source.max()) + 1, dtype=np.int64)
+    owner[source] = group
+    return owner if np.array_equal(owner[source], group) else None
 
 
 def _codes(column: pd.Series) -> tuple[np.ndarray, tuple]:

@@ -137,14 +137,14 @@ def tabulate(
     rng = np.random.default_rng(rng)
     tables, undefined, left_out, why_no_null = [], [], {}, ""
     for examples, metrics in parts:
-        values, reasons, not_measured = _observed(examples, metrics, explicit, combinations, rng)
+        values, reasons, not_measured = observed(examples, metrics, explicit, combinations, rng)
         undefined += reasons
         left_out |= not_measured
         table = pd.DataFrame([(*key, value[0]) for key, value in values.items()], columns=COLUMNS)
         if replicates and len(table):
-            resampled = _replicated(examples, metrics, values, "bootstrap", replicates, combinations, rng)
+            resampled = replicated(examples, metrics, values, "bootstrap", replicates, combinations, rng)
             try:
-                exchanged = _replicated(examples, metrics, values, "null", replicates, combinations, rng)
+                exchanged = replicated(examples, metrics, values, "null", replicates, combinations, rng)
             except resampling.NothingToExchange as error:
                 exchanged, why_no_null = None, str(error)
             columns = [
@@ -167,7 +167,7 @@ def tabulate(
     return result
 
 
-def _observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, combinations: int, rng) -> tuple:
+def observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, combinations: int, rng) -> tuple:
     """Return values by (metric, class, group), reasons for what is undefined, and reasons for what is left out."""
     evaluation = Evaluation(examples, None, combinations=combinations, rng=rng)
     values, reasons, left_out = {}, [], {}
@@ -199,7 +199,7 @@ def _reason(evaluation: Evaluation, metric: Metric, target: int | None) -> str:
     return "a score of 0 stands below the line: the ratio is infinite, or undefined where both scores are 0"
 
 
-def _replicated(
+def replicated(
     examples: Examples, metrics: dict[str, Metric], values: dict, kind: str, replicates: int, combinations: int, rng
 ) -> dict:
     """Return, for every key of `values`, the values of all replicates."""
@@ -234,7 +234,12 @@ def _uncertainty(
         here, there = (np.log(value), np.log(resampled)) if relative else (value, resampled)
         low, high = resampling.symmetric_interval(here, there, confidence=confidence, lowest=lowest)
         low, high = (np.exp(low), np.exp(high)) if relative else (low, high)
-        if exchanged is None:
-            return low, high, np.nan, np.nan
-        distances = np.abs(np.log(np.append(exchanged, value)) if relative else np.append(exchanged, value))
-        return low, high, exchanged.mean(), resampling.p_value(distances[-1], distances[:-1])
+    if exchanged is None:
+        return low, high, np.nan, np.nan
+    return low, high, exchanged.mean(), resampling.p_value(distance(metric, value), distance(metric, exchanged))
+
+
+def distance(metric: Metric, values):
+    """Return how far values of a metric are from "no difference"; ratios on the log scale, where they are symmetric."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.abs(np.log(values)) if metric.neutral == 1 else np.abs(values)

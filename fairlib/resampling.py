@@ -127,7 +127,7 @@ def exchanged_draws(
     time, for sentences of one term are alike. Where no term can change its group, there is nothing to draw from.
     """
     rng = np.random.default_rng(rng)
-    kinds = _same_sources(source, term, len(term_group))
+    kinds = same_sources(source, term, len(term_group))
     movable = [kind for kind in kinds if len(set(term_group[kind].tolist())) > 1]
     if not movable:
         raise NothingToExchange(
@@ -139,6 +139,41 @@ def exchanged_draws(
         for kind in movable:
             groups[:, kind] = rng.permuted(groups[:, kind], axis=1)
         yield Draws(np.ones((size, sources)), np.ones(groups.shape), groups)
+
+
+def halved_draws(
+    source_kind: np.ndarray, term_kind: np.ndarray, term_group: np.ndarray, *, by: str, splits: int, batch: int, rng
+) -> Iterator[Draws]:
+    """Split the data at random into two halves, again and again, by whole "terms" or whole "sources".
+
+    The first half of the replicates in each batch are the one halves; the other halves follow in the same order. Every
+    kind of term of every group, or every kind of source, is split as evenly as it can be; so is every group.
+    """
+    rng = np.random.default_rng(rng)
+    for size in _batches(splits, max(1, batch // 2)):
+        source_weight = np.ones((2 * size, len(source_kind)))
+        term_weight = np.ones((2 * size, len(term_group)))
+        if by == "terms":
+            chosen = _halves(np.asarray(term_group), term_kind, size, rng)
+            term_weight = np.concatenate([chosen, 1 - chosen])
+        else:
+            chosen = _halves(np.zeros_like(source_kind), source_kind, size, rng)
+            source_weight = np.concatenate([chosen, 1 - chosen])
+        yield Draws(source_weight, term_weight, np.broadcast_to(term_group, (2 * size, len(term_group))))
+
+
+def _halves(group: np.ndarray, kind: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return 1 for one half and 0 for the other, (size, items): every second one of a shuffled list sorted by kind."""
+    items = len(group)
+    order_of_kinds = rng.random((size, int(kind.max()) + 1))[:, kind]
+    shuffled = np.lexsort((rng.random((size, items)), order_of_kinds, np.broadcast_to(group, (size, items))), axis=-1)
+    first = np.searchsorted(np.sort(group), np.arange(int(group.max()) + 1))  # of each group, in the shuffled list
+    coin = rng.integers(2, size=(size, len(first)))
+    sorted_group = np.sort(group)
+    side = (np.arange(items) - first[sorted_group] + coin[:, sorted_group]) % 2
+    chosen = np.empty((size, items))
+    np.put_along_axis(chosen, shuffled, side.astype(float), axis=1)
+    return chosen
 
 
 def symmetric_interval(
@@ -169,7 +204,7 @@ def p_value(distance: float, null_distances: np.ndarray) -> float:
     return (1 + np.count_nonzero(~(null_distances < distance - 1e-12))) / (1 + len(null_distances))
 
 
-def _same_sources(source: np.ndarray, term: np.ndarray, terms: int) -> list[np.ndarray]:
+def same_sources(source: np.ndarray, term: np.ndarray, terms: int) -> list[np.ndarray]:
     """Group terms by the set of sources that they occur in: a set is known by the sum of its sources' random labels."""
     label = np.random.default_rng(0).integers(0, 2**62, size=(int(source.max()) + 1, 2), dtype=np.uint64)
     keys = np.zeros((terms, 2), dtype=np.uint64)
