@@ -38,6 +38,10 @@ lock:  ## resolve pyproject.toml into requirements.lock again (needs uv)
 	uv pip compile pyproject.toml --extra develop --universal --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements.lock
 
+models: $(INSTALLED)  ## train the sentiment and named-entity models again (extra packages; up to 45 minutes)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[models]'
+	$(BIN)/python -m fairlib data build sentiment_predictions entity_predictions text_scores
+
 clean:  ## delete what was built: executed notebooks and the environment
 	rm -rf build $(VENV)
 
