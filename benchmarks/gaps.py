@@ -2,7 +2,7 @@
 
 `python benchmarks/gaps.py` writes benchmarks/gaps.csv: for each design (how many groups, how large, which rates), the
 share of simulated data sets in which an interval covers the true gap, its Monte-Carlo error, the shares that it misses
-above and below, and its mean width. Every design has a seed of its own, in the table. A few minutes on one core.
+above and below, and its mean width. Every design has a seed of its own, in the table. About a minute on one core.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from scipy.stats import norm
 
 from fairlib import gaps
 from fairlib.data import write_whole
+from fairlib.grouped import Groups
 
 TABLE = Path(__file__).with_suffix(".csv")
 SETS = 400
@@ -38,13 +39,19 @@ def largest_pair(errors: np.ndarray, totals: np.ndarray, rng: np.random.Generato
     return max(difference - z * error, 0.0), difference + z * error
 
 
-def exact(errors: np.ndarray, totals: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
-    """`gaps.interval` as it is by default."""
-    found = gaps.interval(errors, totals)
-    return found.low, found.high
+def exact(data: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`gaps.interval` of every data set, (sets, groups), at once: counts that occur in several are looked up once."""
+    every = Groups((), np.tile(totals, len(data)).astype(float), data.ravel().astype(float), data.ravel().astype(float))
+    ends = []
+    for radius, extreme in zip(gaps.radii(0.05, groups=len(totals)), EXTREMES, strict=True):
+        limits = gaps.exact(every, *gaps.corners(radius))
+        ends.append(extreme(*(limit.reshape(-1, *data.shape) for limit in limits)))
+    return tuple(ends)
 
 
-METHODS = {"percentile bootstrap": percentile_bootstrap, "largest pair": largest_pair, "gaps.interval": exact}
+EXTREMES = (gaps.smallest_range, gaps.widest_range)
+NAIVE = {"percentile bootstrap": percentile_bootstrap, "largest pair": largest_pair}
+METHODS = (*NAIVE, "gaps.interval")
 
 
 def sizes(groups: int, size: int, kind: str) -> np.ndarray:
@@ -64,8 +71,11 @@ def simulate(
     truth[-1] += gap
     data = rng.binomial(totals, truth, size=(sets, groups))
     rows = []
-    for name, method in METHODS.items():
-        low, high = np.array([method(errors, totals, rng) for errors in data]).T
+    for name in METHODS:
+        if name in NAIVE:
+            low, high = np.array([NAIVE[name](errors, totals, rng) for errors in data]).T
+        else:
+            low, high = exact(data, totals)
         missed = low > gap + 1e-12, high < gap - 1e-12
         coverage = 1 - np.mean(missed[0] | missed[1])
         rows.append(
@@ -86,24 +96,6 @@ def simulate(
             }
         )
     return rows
-
-
-def draw(table: pd.DataFrame, *, ax=None):
-    """Draw the coverage of the true gap over the number of groups, a line per method, and return the axes."""
-    import matplotlib.pyplot as plt
-
-    from fairlib import plots
-
-    ax = plt.gca() if ax is None else ax
-    looks = zip(table.groupby("method", sort=False), ("orange", "green", "blue"), plots.MARKERS, strict=False)
-    for (name, rows), colour, marker in looks:
-        look = {"label": name, "marker": marker, "color": plots.COLOURS[colour], "capsize": 2}
-        ax.errorbar(np.arange(len(rows)), 100 * rows["coverage"], yerr=196 * rows["error"], **look)
-    ax.axhline(95, color=plots.COLOURS["grey"], linewidth=0.8, linestyle="--")
-    labels = table["groups"].unique()
-    ax.set(xticks=np.arange(len(labels)), xticklabels=labels, xlabel="number of groups", ylim=(-4, 104))
-    ax.set_ylabel("data sets in which the 95% interval\ncovers the true gap (%)")
-    return ax
 
 
 def main() -> None:

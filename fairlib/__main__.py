@@ -1,9 +1,9 @@
-"""The command line: `python -m fairlib COMMAND ...`, each command in the module of its name."""
+"""The command line: `python -m fairlib COMMAND ...`, each command in a module of its own."""
 
 import sys
 from importlib import import_module
 
-COMMANDS = ("data", "ledger")
+COMMANDS = {"audit": "auditing", "data": "data", "ledger": "ledger"}  # command -> module
 
 
 def main(arguments: list[str]) -> None:
@@ -11,7 +11,7 @@ def main(arguments: list[str]) -> None:
     if not arguments or arguments[0] not in COMMANDS:
         sys.exit(f"usage: python -m fairlib {{{','.join(COMMANDS)}}} ...")
     try:
-        import_module(f"fairlib.{arguments[0]}").main(arguments[1:])
+        import_module(f"fairlib.{COMMANDS[arguments[0]]}").main(arguments[1:])
     except (ValueError, RuntimeError, OSError) as error:
         sys.exit(f"fairlib {arguments[0]}: {error}")
 

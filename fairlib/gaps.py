@@ -1,8 +1,9 @@
 """How far apart are many groups? Intervals for a gap that can say "there may be none".
 
 The gap between the highest and the lowest of several observed rates is positive even if all true rates are equal, and
-so is every replicate of a bootstrap. Its percentiles therefore never reach 0: an interval made of them misses "no gap"
-every single time. The interval here starts from what the rates may be, and asks how far apart those are.
+so is every replicate of a bootstrap (but for ties of two or three groups). An interval made of its percentiles stays
+above 0, and misses "no gap" every single time. The interval here starts from what the rates may be, and asks how far
+apart those are.
 
 **The region.** Let Z⁺ say how many standard deviations too high a group's count is for the mean p, as the normal
 quantile of 1 − P(X ≥ x; p), and Z⁻ how many too low. For costs of 0 and 1 there are independent standard normal
@@ -191,10 +192,11 @@ def normal(groups: Groups, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _binomial(size, least, most, tail_below, tail_above) -> tuple[np.ndarray, np.ndarray]:
-    """Return limits (corners, groups) for at least `least` and at most `most` errors."""
+    """Return limits (corners, groups) for at least `least` and at most `most` errors; once for equal counts."""
+    (size, least, most), which = np.unique(np.stack([size, least, most]), axis=1, return_inverse=True)
     low = betaincinv(np.maximum(least, 1), size - least + 1, tail_below[:, None])
     high = 1 - betaincinv(np.maximum(size - most, 1), most + 1, tail_above[:, None])
-    return np.where(least > 0, low, 0.0), np.where(most < size, high, 1.0)
+    return np.where(least > 0, low, 0.0)[:, which], np.where(most < size, high, 1.0)[:, which]
 
 
 class Method(NamedTuple):
@@ -226,15 +228,24 @@ def mean_difference(means: np.ndarray) -> float:
 
 def _range_ends(groups: Groups, limits: Callable, alpha: float) -> tuple[float, float]:
     low_radius, high_radius = radii(alpha, groups=len(groups.names))
-    below, above = limits(groups, *corners(low_radius))
-    low = (below.max(axis=1) - above.min(axis=1)).min()
-    below, above = limits(groups, *corners(high_radius))
-    row, top, bottom = np.arange(len(below)), above.argmax(axis=1), below.argmin(axis=1)
+    low = smallest_range(*limits(groups, *corners(low_radius)))
+    return float(low), float(widest_range(*limits(groups, *corners(high_radius))))
+
+
+def smallest_range(below: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """Return the least highest-minus-lowest over all rectangles, given limits (corners, ..., groups)."""
+    return np.maximum((below.max(axis=-1) - above.min(axis=-1)).min(axis=0), 0.0)
+
+
+def widest_range(below: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """Return the greatest highest-minus-lowest over all rectangles, given limits (corners, ..., groups)."""
+    top, bottom = above.argmax(axis=-1)[..., None], below.argmin(axis=-1)[..., None]
     others_above, others_below = above.copy(), below.copy()  # a group is not far from itself
-    others_above[row, bottom], others_below[row, top] = -np.inf, np.inf
-    from_bottom = others_above.max(axis=1) - below[row, bottom]
-    from_top = above[row, top] - others_below.min(axis=1)
-    return max(float(low), 0.0), float(np.maximum(from_bottom, from_top).max())
+    np.put_along_axis(others_above, bottom, -np.inf, axis=-1)
+    np.put_along_axis(others_below, top, np.inf, axis=-1)
+    from_bottom = others_above.max(axis=-1) - np.take_along_axis(below, bottom, axis=-1)[..., 0]
+    from_top = np.take_along_axis(above, top, axis=-1)[..., 0] - others_below.min(axis=-1)
+    return np.maximum(from_bottom, from_top).max(axis=0)
 
 
 def _mean_difference_ends(groups: Groups, limits: Callable, alpha: float) -> tuple[float, float]:

@@ -90,7 +90,7 @@ def group_sizes(k, kind, n):
 @pytest.mark.slow
 @pytest.mark.parametrize(("k", "kind", "rate"), CASES)
 def test_no_gap_is_covered_by_this_interval_and_never_by_percentiles_of_a_bootstrap(k, kind, rate):
-    rng, sets = np.random.default_rng(k), 4000
+    rng, sets = np.random.default_rng(k), min(4000, 20_000 // k)
     for n in (20, 200, 2000):
         sizes = group_sizes(k, kind, n)
         errors = rng.binomial(sizes, rate, size=(sets, k))
@@ -98,16 +98,16 @@ def test_no_gap_is_covered_by_this_interval_and_never_by_percentiles_of_a_bootst
         assert (high >= 0).all()
         covered = (low == 0).mean()
         assert covered >= LEVEL - 3 * np.sqrt(0.05 * 0.95 / sets), (n, covered)
-        if n * rate >= 20 and kind == "equal":
+        if n * rate >= 20 and k > 2 and kind == "equal":  # two groups of one size are often exactly equal
             boot = [percentile_bootstrap(x, sizes, replicates=200, rng=rng)[0] for x in errors[:50]]
-            assert np.mean(np.array(boot) <= 0) <= (0.25 if k == 2 else 0)
+            assert np.mean(np.array(boot) <= 0) == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["one apart", "halves", "spread"])
 @pytest.mark.parametrize("k", [2, 4, 20])
 def test_real_gaps_are_covered(k, shape):
-    rng, sets = np.random.default_rng(k), 4000
+    rng, sets = np.random.default_rng(k), min(4000, 20_000 // k)
     for gap, base, n in itertools.product((0.02, 0.1, 0.3), (0.01, 0.2), (30, 500)):
         rates = {
             "one apart": np.where(np.arange(k) == 0, base + gap, base),

@@ -1,0 +1,207 @@
+"""An audit of anybody's classifier: one call on one's own predictions, one report of what they show and what not.
+
+tally (frame -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing
+(differences, intervals, tests) -> findings (sentences) -> page (HTML); `command` is `python -m fairlib audit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from fairlib import multiplicity
+from fairlib.auditing import comparing, contrasts, findings, groups, rates, tally
+from fairlib.auditing.setting import Setting
+from fairlib.gaps import interval as interval_of_gap
+
+__all__ = ["Report", "audit", "main", "report"]
+
+GAPS = ["attribute", "rate", "class", "groups", "highest", "lowest", "gap", "low", "high"]
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What an audit found: `print` it for sentences, `to_frame()` for numbers, `to_html()` for a page to hand on."""
+
+    rows: pd.DataFrame = field(repr=False)
+    gaps: pd.DataFrame = field(repr=False)  # highest less lowest group: columns `GAPS`; the interval can reach 0
+    setting: Setting
+    cases: int
+    sources: int | None
+    classes: tuple[str, ...]
+    notes: tuple[str, ...]  # how columns were read, where that is not obvious
+
+    @property
+    def findings(self) -> list[findings.Finding]:
+        """Return the sentences, each with its interval, what chance would do, and how many more cases would tell."""
+        return findings.findings(self.rows, self.setting)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per comparison.
+
+        attribute, group, against, rate, class; n and value of both sides; difference with low and high, an interval
+        that holds for this comparison alone, and its method; p, how often chance does this in this comparison (none
+        where there are too few cases); p_corrected, how often at most chance leads to such a claim in an audit of this
+        size (Holm); verdict; detectable, the true difference that would be shown with the setting's power; more, how
+        many more cases of the group would show a difference of the margin.
+        """
+        return self.rows.copy()
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the report as one self-contained page, and write it to `path` if given."""
+        from fairlib.auditing import page
+        from fairlib.data import write_whole
+
+        html = page.document(self)
+        if path is not None:
+            write_whole(Path(path), lambda beside: beside.write_text(html, encoding="utf-8"))
+        return html
+
+    def _repr_html_(self) -> str:
+        from fairlib.auditing import page
+
+        return page.fragment(self)
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary, *self.notes, *(f"- {finding}" for finding in self.findings)])
+
+    @property
+    def summary(self) -> str:
+        """Say what was compared and how it came out."""
+        count = self.rows["verdict"].value_counts()
+        tested = int(self.rows["p_corrected"].notna().sum())
+        told = [f"{count.get('shown', 0):,} are shown", f"{count.get('hint', 0):,} are no more than hints"]
+        told.append(f"{count.get('open', 0):,} remain open")
+        if small := count.get("small", 0):
+            told.append(f"for {small:,} a difference of {100 * self.setting.margin:g} points or more is ruled out")
+        untested = "".join(
+            f" {count[verdict]:,} more comparisons were not made: {why}."
+            for verdict, why in (("too few", f"too few {self.setting.unit}"), ("undefined", "nothing varies"))
+            if verdict in count
+        )
+        return (
+            f"{self.setting.title}: {self.cases:,} cases, {self.rows['group'].nunique():,} groups. "
+            f"Of {tested:,} differences that were tested, {'; '.join(told)}.{untested}"
+        )
+
+
+def audit(
+    frame,
+    *,
+    group: str | Sequence[str],
+    label: str | None = None,
+    prediction: str | None = None,
+    probability: str | None = None,
+    source: str | None = None,
+    count: str | None = None,
+    positive=None,
+    threshold: float = 0.5,
+    reference: str | Mapping[str, object] | None = None,
+    depth: int = 2,
+    metrics: str | Sequence[str] | None = None,
+    margin: float = 0.05,
+    minimum: int = 30,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    interval: str = "auto",
+    title: str = "Audit",
+    progress: bool = False,
+) -> Report:
+    """Audit predictions: which groups fare differently, how sure that is, and what the data cannot say.
+
+    Parameters
+    ----------
+    frame : one row per case, in any library that narwhals knows (pandas, polars, Arrow, DuckDB, ...); lazy frames too.
+    group : one or several columns that say who somebody is. Several are looked at one by one and crossed, up to `depth`
+        at once.
+    label, prediction : columns with the true and the predicted class. Without labels only what is predicted can be
+        compared.
+    probability : column with the probability of the `positive` class; where there is no prediction, that class is
+        predicted from `threshold` on.
+    source : column that says which cases belong together (one person, one template). What counts then is the number of
+        sources, and paired designs get the precision of pairs.
+    count : column with the number of cases that a row stands for, for data that are counts already.
+    positive : the class that is measured against the rest; by default the last in order of two, or each of several.
+    reference : the group that others are compared with, or {column: group}; by default everyone else.
+    metrics : names from `fairlib.auditing.rates.RATES`; by default all that the columns allow.
+    margin : the smallest difference that matters: 0.05 for 5 percentage points.
+    minimum : groups with fewer independent cases are not tested; they are named instead.
+    confidence, power : of the intervals and verdicts; of "so many more cases would show a difference of `margin`".
+    interval : how differences of shares get theirs: a method of `fairlib.bounds` for independent groups; "counts", in
+        closed form; by default betting on matched blocks (valid for any n) where that takes seconds, else "counts".
+    progress : show a bar on the error stream where it takes more than 2 s.
+
+    Costs one pass over the rows, then only counts matter. Wrong columns or values raise a ValueError that names them.
+    """
+    names = (group,) if isinstance(group, str) else tuple(group)
+    columns = tally.Columns(names, label, prediction, probability, source, count, threshold)
+    setting = Setting(columns, reference, depth, metrics, margin, minimum, confidence, power, title, interval)
+    return report(tally.read(frame, columns, positive=positive), setting, progress=progress)
+
+
+def report(counted: tally.Tally, setting: Setting, *, progress: bool = False) -> Report:
+    """Compare everybody that the tally counts."""
+    chosen = rates.measured(counted, setting.metrics)
+    compared = groups.families(counted, depth=setting.depth, reference=setting.references)
+    questions = [(family, sums) for sums in rates.sums(counted, chosen) for family in compared]
+    interval = setting.interval
+    if interval == "auto":
+        rounds = sum(comparing.rounds(sums, family, minimum=setting.minimum) for family, sums in questions)
+        interval = "betting" if rounds <= comparing.AFFORDABLE else "counts"
+    how = {"interval": interval, "minimum": setting.minimum, "confidence": setting.confidence}
+    parts, gaps = [], []
+    for family, sums in tqdm(questions, desc="comparing", delay=2, disable=not progress):
+        parts.append(_compare(sums, family, source=counted.source, **how))
+        if counted.source is None and not sums.rate.uses_probability:
+            gaps += _gap(sums, family, setting)
+    rows = pd.concat(parts, ignore_index=True)
+    planned = contrasts.Contrast(**{name: rows[name].to_numpy() for name in contrasts.Contrast._fields})
+    rows = rows.drop(columns=["units", "variance", "variance_others", "expected"])
+    rows["p_corrected"] = multiplicity.adjust(rows["p"].where(planned.units >= setting.minimum))
+    rows["verdict"] = findings.verdicts(rows, setting, units=planned.units)
+    # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
+    level = {"alpha": setting.alpha / max(1, int(rows["p_corrected"].notna().sum())), "power": setting.power}
+    have = rows["n"].to_numpy() if counted.source is None else planned.units
+    rows["detectable"] = contrasts.detectable(planned, have, **level)
+    rows["more"] = contrasts.more_needed(planned, have, margin=setting.margin, **level)
+    sources = None if counted.source is None else int(counted.source.max()) + 1
+    apart = pd.DataFrame(gaps, columns=GAPS)
+    return Report(rows, apart, setting, len(counted), sources, counted.classes, counted.notes)
+
+
+def _compare(sums: rates.Sums, family: groups.Family, **how) -> pd.DataFrame:
+    sides, found = comparing.contrast(sums, family, **how)
+    about = {
+        "attribute": " × ".join(family.attributes),
+        "group": [groups.spoken(family.attributes, family.names[code]) for code in family.compared],
+        "against": family.against,
+        "rate": sums.name,
+        "class": sums.class_name,
+    }
+    table = pd.DataFrame(about | sides | found._asdict())
+    return table.astype({"n": np.int64, "n_against": np.int64})
+
+
+def _gap(sums: rates.Sums, family: groups.Family, setting: Setting) -> list[tuple]:
+    """Return how far the groups are apart that are large enough to say; of two, their difference says it already."""
+    count, total = family.total(sums.count), family.total(sums.total)
+    enough = np.flatnonzero(count >= setting.minimum)
+    if len(enough) < 3:
+        return []
+    order = enough[np.argsort(total[enough] / count[enough], kind="stable")]
+    apart = interval_of_gap(total[enough], count[enough], confidence=setting.confidence)
+    highest, lowest = (groups.spoken(family.attributes, family.names[code]) for code in (order[-1], order[0]))
+    about = (" × ".join(family.attributes), sums.name, sums.class_name, len(enough), highest, lowest)
+    return [(*about, apart.estimate, apart.low, apart.high)]
+
+
+def main(arguments: list[str]) -> None:
+    """`python -m fairlib audit FILE ...`."""
+    from fairlib.auditing import command
+
+    command.main(arguments)

@@ -1,0 +1,135 @@
+"""Intervals for a difference of two means that need no more than each group's size, mean and variance.
+
+Costs lie in [0, 1] here (`fairlib.bounds` rescales them). Every function takes two `Moments`, whose fields may be
+arrays, and returns the two ends of an interval for mean_a - mean_b that is to be missed with probability at most
+`alpha`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from fairlib import bernstein
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What a group's costs come down to: how many, their mean, and their variance with n - 1 in the denominator."""
+
+    n: ArrayLike
+    mean: ArrayLike
+    variance: ArrayLike
+
+    @classmethod
+    def of(cls, cost: np.ndarray) -> Moments:
+        """Return the moments of a list of costs; the variance of a single one is 0."""
+        return cls(len(cost), float(cost.mean()), float(cost.var(ddof=1)) if len(cost) > 1 else 0.0)
+
+    @classmethod
+    def of_counts(cls, ones: ArrayLike, n: ArrayLike) -> Moments:
+        """Return the moments of n costs, `ones` of which are 1 and the others 0."""
+        n = np.asarray(n, dtype=float)
+        rate = np.asarray(ones) / n
+        return cls(n, rate, rate * (1 - rate) * n / np.maximum(n - 1, 1))
+
+
+def bernstein_maximal(a: Moments, b: Moments, *, alpha: float):
+    """Ethayarajh's bound with the maximal variance (C/γ)², γ the smaller group's share of the sample (eq. 3)."""
+    gamma = np.minimum(a.n, b.n) / (a.n + b.n)
+    return _around(a, b, bernstein.half_width(a.n + b.n, variance="maximal", gamma=gamma, confidence=1 - alpha))
+
+
+def bernstein_sample(a: Moments, b: Moments, *, alpha: float):
+    """The same with the sample variance of the amortized disparity in the place of the true one: a plug-in."""
+    n = a.n + b.n
+    squares = sum((group.variance * (group.n - 1) / group.n + group.mean**2) * n / group.n for group in (a, b))
+    variance = np.maximum(squares - (a.mean - b.mean) ** 2, 0) * n / (n - 1)
+    gamma = np.minimum(a.n, b.n) / n
+    return _around(a, b, bernstein.half_width(n, variance=variance, gamma=gamma, confidence=1 - alpha))
+
+
+def bernstein_centred(a: Moments, b: Moments, *, alpha: float):
+    """The same bound for the cost less C/2: no difference changes, and C/2 takes the place of C.
+
+    The amortized disparity of the centred cost has a variance of at most C² / (4 γ_A γ_B).
+    """
+    n = a.n + b.n
+    variance, gamma = n**2 / (4 * a.n * b.n), np.minimum(a.n, b.n) / n
+    t = bernstein.half_width(n, variance=variance, gamma=gamma, max_cost=0.5, confidence=1 - alpha)
+    return _around(a, b, t)
+
+
+def hoeffding(a: Moments, b: Moments, *, alpha: float):
+    """Hoeffding's inequality for two samples: t² = (1/n_a + 1/n_b) log(2/α) / 2."""
+    return _around(a, b, np.sqrt((1 / a.n + 1 / b.n) * np.log(2 / alpha) / 2))
+
+
+def empirical_bernstein(a: Moments, b: Moments, *, alpha: float):
+    """Bernstein's inequality for two samples, with an upper confidence limit for each group's standard deviation.
+
+    t = √(2 v log(1/α₁)) + max(1/n_a, 1/n_b) log(1/α₁) / 3,  v = s_a² / n_a + s_b² / n_b, where s is the sample's
+    standard deviation plus √(2 log(1/α₂) / (n - 1)) (Maurer & Pontil 2009, theorem 10), and no more than the largest
+    that there is, 1/2. Two tails and two deviations share α: 2 α₁ + 2 α₂ = α, with α₂ = α/20.
+    """
+    tail, limit = np.log(1 / (0.45 * alpha)), np.log(1 / (0.05 * alpha))
+    v = 0
+    for group in (a, b):
+        deviation = np.sqrt(group.variance) + np.sqrt(2 * limit / np.maximum(group.n - 1, 1e-9))
+        v = v + np.minimum(deviation, 0.5) ** 2 / group.n
+    return _around(a, b, np.sqrt(2 * v * tail) + tail / (3 * np.minimum(a.n, b.n)))
+
+
+def welch(a: Moments, b: Moments, *, alpha: float):
+    """Welch's t interval: normal theory with unequal variances. Groups without any variance get no width at all."""
+    if np.any(np.minimum(a.n, b.n) < 2):
+        raise ValueError("method 'welch' needs at least two examples in each group")
+    share_a, share_b = a.variance / a.n, b.variance / b.n
+    squared = share_a**2 / (a.n - 1) + share_b**2 / (b.n - 1)
+    freedom = np.where(squared > 0, (share_a + share_b) ** 2 / np.where(squared > 0, squared, 1), 1)
+    return _around(a, b, np.sqrt(share_a + share_b) * stats.t.ppf(1 - alpha / 2, freedom))
+
+
+def bentkus(a: Moments, b: Moments, *, alpha: float):
+    """Bentkus's inequality: the tail of a sum of bounded numbers against a binomial's, not against its Chernoff bound.
+
+    With m members in the smaller group, S, the sum of the m costs c_a and the m of 1 - c_b (block means in the larger
+    group), is a sum of N = 2m independent numbers in [0, 1] with mean p = (1 + δ)/2. For every h, E (S - h)₊ <= E (B -
+    h)₊ with B binomial (N, p) (Hoeffding 1963), so that P(S >= x) <= min_h E (B - h)₊ / (x - h), which is never more
+    than Bentkus's (2004) e P(B >= x). An end of the interval is the δ at which this is α/2.
+    """
+    draws = 2 * np.minimum(a.n, b.n)
+    difference = np.asarray(a.mean) - np.asarray(b.mean)
+    return _bentkus_low(difference, draws, alpha / 2), -_bentkus_low(-difference, draws, alpha / 2)
+
+
+def _bentkus_low(difference: np.ndarray, draws: np.ndarray, tail: float) -> np.ndarray:
+    """Return the largest δ (rounded down) of which `difference` or more has a bound of at most `tail`."""
+    rejected, kept = np.full(np.shape(difference), -1.0), np.array(difference, dtype=float)
+    for _ in range(34):
+        middle = (rejected + kept) / 2
+        beyond = bentkus_tail(difference, middle, draws) <= tail
+        rejected, kept = np.where(beyond, middle, rejected), np.where(beyond, kept, middle)
+    return rejected
+
+
+def bentkus_tail(difference: np.ndarray, truth: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Bound the probability of a difference this large. Every h gives a bound; the best is less than 3 σ below x."""
+    draws = np.asarray(draws, dtype=float)[..., None]
+    x = draws * (1 + np.asarray(difference)[..., None]) / 2
+    p = (1 + np.asarray(truth)[..., None]) / 2
+    reach = 3 * np.sqrt(draws * p * (1 - p)) + 3
+    h = np.floor(
+        np.maximum(x - np.linspace(0, 1, 33) * reach - 1e-9, 0)
+    )  # integers: between them the ratio is monotone
+    h = np.where(h < x, h, x - 1)
+    above = draws * p * stats.binom.sf(h - 1, draws - 1, p) - h * stats.binom.sf(h, draws, p)
+    return np.clip(above / (x - h), 0, 1).min(axis=-1)
+
+
+def _around(a: Moments, b: Moments, half_width):
+    difference = np.asarray(a.mean) - np.asarray(b.mean)
+    return difference - half_width, difference + half_width

@@ -1,0 +1,200 @@
+"""Image networks for the masking experiment on COCO (section 4.1) and for CelebA (section 5.2).
+
+For whoever has the images and a GPU; needs the optional packages torch and, for the networks with ImageNet weights,
+torchvision. One command is one run:
+
+    python -m fairlib.training.images coco /data/coco --network vgg16 --mask full --seed 0 --out full_0.csv
+    python -m fairlib.training.images celeba /data/celeba --task Young --network resnet18 --seed 0 --out young_0.csv
+
+It writes counts by object and gender, as in the bundled `masking_runs`: what `amplification.from_counts` takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import average_precision_score
+
+from fairlib.data import write_whole
+from fairlib.ledger import published
+from fairlib.training.image_sets import READERS, ImageSet
+from fairlib.training.tallies import calibrate, tally
+
+LAST_LAYER = {"vgg16": "classifier.6", "alexnet": "classifier.6", "resnet18": "fc"}  # of torchvision's networks
+RATES = {"vgg16": 0.00014, "alexnet": 0.0003, "resnet18": 0.0001, "tiny": 0.05}  # appendix A.2, for CelebA
+MEAN, DEVIATION = np.array([[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]], dtype=np.float32)  # of ImageNet's channels
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a network is trained: the paper's choices."""
+
+    network: str = "vgg16"  # vgg16, alexnet, resnet18, or tiny: no weights, to try everything else
+    rate: float | None = None  # of stochastic gradient descent; by default the network's in appendix A.2
+    momentum: float = 0.5
+    batch: int = 64
+    epochs: int = 10
+    side: int = 224
+    pretrained: bool = True
+    predict_attribute: bool = True  # COCO yes; CelebA no, so that there is no T->A
+    mask: str = "none"
+    workers: int = 4
+    device: str = ""  # by default the GPU if there is one
+
+    def __post_init__(self) -> None:
+        if self.network not in RATES:
+            raise ValueError(f"network must be one of {', '.join(RATES)}, found {self.network!r}")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A network's probabilities for the tasks (and last, if predicted, for "man"), from its best epoch."""
+
+    validation: np.ndarray
+    test: np.ndarray
+    epoch: int
+    loss: float
+
+
+def build(setting: Setting, outputs: int):
+    """Return the network with a new last layer of `outputs` logits."""
+    from torch import nn
+
+    if setting.network == "tiny":
+        layers = [nn.Conv2d(3, 8, 5, stride=2), nn.ReLU(), nn.Conv2d(8, 16, 5, stride=2), nn.ReLU()]
+        return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(256, outputs))
+    from torchvision import models
+
+    network = getattr(models, setting.network)(weights="IMAGENET1K_V1" if setting.pretrained else None)
+    parent, _, name = LAST_LAYER[setting.network].rpartition(".")
+    owner = network.get_submodule(parent)
+    setattr(owner, name, nn.Linear(getattr(owner, name).in_features, outputs))
+    return network
+
+
+def train(images: dict[str, ImageSet], *, setting: Setting, seed: int, weights: np.ndarray | None = None) -> Scores:
+    """Train one network on the training images, and return its scores of the epoch with the lowest validation loss.
+
+    weights : one per training image, multiplies its loss: how section 5.2 sets the ratio of majority to minority.
+    """
+    import torch
+
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    labels = {split: _labels(some, setting) for split, some in images.items()}
+    device = setting.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    network = build(setting, labels["training"].shape[1]).to(device)
+    descent = torch.optim.SGD(
+        network.parameters(), lr=setting.rate or RATES[setting.network], momentum=setting.momentum
+    )
+    weights = np.ones(len(labels["training"]), dtype=np.float32) if weights is None else np.float32(weights)
+    if weights.shape != (len(labels["training"]),):
+        raise ValueError(f"weights must be one per training image ({len(labels['training'])}), found {weights.shape}")
+    best = None
+    for epoch in range(setting.epochs):
+        network.train()
+        order = rng.permutation(len(weights))
+        for rows, pixels in _batches(images["training"], order, setting, rng):
+            answer = network(torch.from_numpy(pixels).to(device))
+            target = torch.from_numpy(labels["training"][rows]).to(device)
+            losses = torch.nn.functional.binary_cross_entropy_with_logits(answer, target, reduction="none")
+            loss = (losses.mean(dim=1) * torch.from_numpy(weights[rows]).to(device)).mean()
+            descent.zero_grad()
+            loss.backward()
+            descent.step()
+        found = {split: _predict(network, images[split], setting, device, seed) for split in ("validation", "test")}
+        loss = _cross_entropy(labels["validation"], found["validation"])
+        if best is None or loss < best.loss:
+            best = Scores(found["validation"], found["test"], epoch, loss)
+    return best
+
+
+def run(images: dict[str, ImageSet], *, setting: Setting, seed: int, weights: np.ndarray | None = None) -> pd.DataFrame:
+    """Train one network, calibrate its thresholds, and count its test predictions, one row per object and gender."""
+    scores = train(images, setting=setting, seed=seed, weights=weights)
+    rates = _labels(images["training"], setting).mean(axis=0)
+    predicted = scores.test >= calibrate(scores.validation, rates)
+    test, tasks = images["test"], images["test"].tasks
+    man = predicted[:, -1] if setting.predict_attribute else test.man
+    table = tally(
+        training=(images["training"].task, images["training"].man),
+        test=(test.task, test.man),
+        predicted=(predicted[:, : len(tasks)], man),
+        tasks=tasks,
+    )
+    shown = test.task.any(axis=0)
+    precision = average_precision_score(test.task[:, shown], scores.test[:, : len(tasks)][:, shown])
+    accuracy = (man == test.man).mean() if setting.predict_attribute else np.nan
+    facts = {"network": setting.network, "mask": setting.mask, "seed": seed, "epoch": scores.epoch}
+    return table.assign(**facts, mean_precision=precision, gender_accuracy=accuracy)
+
+
+def _labels(images: ImageSet, setting: Setting) -> np.ndarray:
+    columns = [images.task, images.man[:, None]] if setting.predict_attribute else [images.task]
+    return np.hstack(columns).astype(np.float32)
+
+
+def _batches(images: ImageSet, order: np.ndarray, setting: Setting, rng) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield (rows, pixels) in `order`; images are read by threads, each with its own random numbers for its mask."""
+    seeds = np.random.default_rng(rng).integers(0, 2**63, len(order))
+
+    def read(index, own):
+        pixels = images.load(index, side=setting.side, mask=setting.mask, rng=own)
+        return (pixels - MEAN[:, None, None]) / DEVIATION[:, None, None]
+
+    with ThreadPoolExecutor(setting.workers) as pool:
+        for start in range(0, len(order), setting.batch):
+            rows = order[start : start + setting.batch]
+            yield rows, np.stack(list(pool.map(read, rows, seeds[start : start + setting.batch])))
+
+
+def _predict(network, images: ImageSet, setting: Setting, device: str, seed: int) -> np.ndarray:
+    import torch
+
+    network.eval()
+    with torch.no_grad():
+        batches = _batches(images, np.arange(len(images.paths)), setting, seed)
+        parts = [torch.sigmoid(network(torch.from_numpy(pixels).to(device))).cpu().numpy() for _, pixels in batches]
+    return np.concatenate(parts)
+
+
+def _cross_entropy(label: np.ndarray, chance: np.ndarray) -> float:
+    chance = np.clip(chance, 1e-7, 1 - 1e-7)
+    return float(-np.mean(label * np.log(chance) + (1 - label) * np.log(1 - chance)))
+
+
+def paper_objects() -> list[str]:
+    """The 66 objects of Table 3."""
+    names = published().index[published().index.str.match(r"wang2021/table3/.*/a_to_t/none")]
+    return [name.split("/")[2] for name in names]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """One run of one network: read the images, train, write the counts."""
+    parser = argparse.ArgumentParser(prog="python -m fairlib.training.images", description=main.__doc__)
+    parser.add_argument("images", choices=sorted(READERS))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--task", action="append", help="a task; repeat for several (default: the paper's)")
+    parser.add_argument("--network", choices=sorted(RATES), default="vgg16")
+    parser.add_argument("--mask", choices=("none", "noisy", "full"), default="none")
+    parser.add_argument("--rate", type=float, help="learning rate (default: appendix A.2)")
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--side", type=int, default=224, help="pixels to which images are scaled")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, required=True)
+    given = vars(parser.parse_args(arguments))
+    which, folder, tasks, seed, out = (given.pop(name) for name in ("images", "folder", "task", "seed", "out"))
+    setting = replace(Setting(**given), predict_attribute=which == "coco")
+    tasks = tasks or (paper_objects() if which == "coco" else ["Big_Nose"])
+    table = run(READERS[which](folder, tasks), setting=setting, seed=seed)
+    write_whole(out, lambda beside: table.to_csv(beside, index=False, lineterminator="\n"))
+
+
+if __name__ == "__main__":
+    main()

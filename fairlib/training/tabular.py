@@ -1,0 +1,179 @@
+"""Classifiers for a table of binary attributes: what stands in for image networks where there are no images.
+
+Each is trained several times with different seeds, because that is the question: how much of a fairness metric is the
+model, and how much is the run? All three are random through and through: the order of the examples, the start values,
+the features a tree may look at. A run keeps what metrics need, counts by group, label and prediction; `run` returns
+them with the average precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import average_precision_score, log_loss
+from sklearn.neural_network import MLPClassifier
+
+from fairlib.amplification import calibrated_threshold
+from fairlib.cooccurrence import count
+
+EPOCHS = 10  # the paper's
+TREES = 100
+BALANCES = ("weights", "subsample")
+OUTCOMES = ("true_negative", "false_positive", "false_negative", "true_positive")
+
+
+@dataclass(frozen=True)
+class Examples:
+    """One split of a table: inputs (n x features), the task's label and the group, 0/1 each."""
+
+    inputs: np.ndarray
+    task: np.ndarray
+    group: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name, kind in {"inputs": np.float32, "task": int, "group": int}.items():
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=kind))
+        if self.inputs.ndim != 2 or not len(self.inputs) == len(self.task) == len(self.group):
+            sizes = f"inputs {self.inputs.shape}, task {self.task.shape}, group {self.group.shape}"
+            raise ValueError(f"inputs must be n x features with n labels and n groups, found {sizes}")
+        for name in ("task", "group"):
+            found = np.unique(getattr(self, name))
+            if not np.array_equal(found, [0, 1]):
+                raise ValueError(f"{name} must take the values 0 and 1, both, found {found.tolist()[:5]}")
+
+    def take(self, rows: np.ndarray) -> Examples:
+        """Return these rows."""
+        return Examples(self.inputs[rows], self.task[rows], self.group[rows])
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The three splits of a table; each is used for what its name says, and for nothing else."""
+
+    train: Examples
+    valid: Examples
+    test: Examples
+
+
+def split(table: pd.DataFrame, *, task: str, group: str, by: str = "split", leave_out: Iterable[str] = ()) -> Splits:
+    """Split a table of 0/1 columns by the column `by` (train, valid, test); neither task nor group is an input."""
+    if missing := [column for column in (task, group, by) if column not in table]:
+        raise ValueError(f"table must have the columns task, group and by, {', '.join(missing)} not found")
+    if missing := {"train", "valid", "test"} - set(table[by]):
+        raise ValueError(f"{by} must take the values train, valid and test, {', '.join(sorted(missing))} not found")
+    inputs = table.columns.difference([task, group, by, *leave_out], sort=False)
+    parts = {name: table[table[by] == name] for name in ("train", "valid", "test")}
+    return Splits(**{name: Examples(part[inputs], part[task], part[group]) for name, part in parts.items()})
+
+
+def run(data: Splits, *, model: str, ratio: float | None = None, balance: str = "weights", rng=None) -> dict:
+    """Train once and count the test examples by group, label and prediction.
+
+    The threshold marks as many validation examples as the share of positives in training asks for (section 3.3).
+
+    model : a name in `MODELS`.
+    ratio : train at this ratio of majority to minority groups, see `majority`; None for the data as they are.
+    balance : how: "weights" as in the authors' code, or "subsample".
+
+    Returns average_precision of finding the task, and of finding its absence (another number: the rarer of the two is
+    harder to find), threshold, and for group 0 and 1 the counts of `OUTCOMES`, as `0_true_negative` etc.
+    """
+    if model not in MODELS:
+        raise ValueError(f"model must be one of {', '.join(MODELS)}, found {model!r}")
+    if balance not in BALANCES:
+        raise ValueError(f"balance must be one of {', '.join(BALANCES)}, found {balance!r}")
+    rng = np.random.default_rng(rng)
+    train, weights = data.train, None
+    if ratio is not None and balance == "weights":
+        weights = balancing_weights(train, ratio)
+    elif ratio is not None:
+        train = train.take(subsample(train, ratio, rng=rng))
+    valid, test = MODELS[model](train, weights, data.valid, data.test.inputs, rng)
+    threshold = calibrated_threshold(valid, data.train.task.mean())
+    cells = np.bincount(4 * data.test.group + 2 * data.test.task + (test >= threshold), minlength=8)
+    counts = {f"{group}_{name}": cells[4 * group + cell] for group in (0, 1) for cell, name in enumerate(OUTCOMES)}
+    found = {
+        "average_precision": average_precision_score(data.test.task, test),
+        "average_precision_of_absence": average_precision_score(1 - data.test.task, -test),
+        "threshold": threshold,
+    }
+    return found | counts
+
+
+def majority(examples: Examples) -> np.ndarray:
+    """Mark the examples of the majority groups: those that have group and task the way these are associated.
+
+    With "young" and gender: young women and men who are not young; the others are the minority groups.
+    """
+    both = count(examples.task, examples.group)
+    associated = both.n * both.joint[0, 0] > both.attribute[0] * both.task[0]
+    return (examples.task == examples.group) == associated
+
+
+def balancing_weights(examples: Examples, ratio: float) -> np.ndarray:
+    """Return weights with mean 1 that make the majority groups weigh `ratio` times as much as the minority groups."""
+    major = majority(examples)
+    weights = np.where(major, _positive(ratio) / major.sum(), 1 / (~major).sum())
+    return weights / weights.mean()
+
+
+def subsample(examples: Examples, ratio: float, *, rng=None) -> np.ndarray:
+    """Return sorted rows that hold `ratio` times as many majority as minority examples, as many as possible."""
+    rng = np.random.default_rng(rng)
+    kinds = np.flatnonzero(majority(examples)), np.flatnonzero(~majority(examples))
+    minor = min(len(kinds[1]), int(len(kinds[0]) / _positive(ratio)))
+    sizes = min(len(kinds[0]), round(ratio * minor)), minor
+    return np.sort(np.concatenate([rng.permutation(kind)[:size] for kind, size in zip(kinds, sizes, strict=True)]))
+
+
+def _linear(train, weights, valid, inputs, rng):
+    """Logistic regression by stochastic gradient descent, a step of 0.01 per example."""
+    model = SGDClassifier(loss="log_loss", alpha=1e-6, learning_rate="constant", eta0=0.01, shuffle=False)
+    return _by_epochs(model, train, weights, valid, inputs, rng)
+
+
+def _network(train, weights, valid, inputs, rng):
+    """Network of one hidden layer of 32 units, Adam, batches of 256."""
+    seed = int(rng.integers(2**31))
+    model = MLPClassifier((32,), batch_size=256, learning_rate_init=0.002, shuffle=False, random_state=seed)
+    return _by_epochs(model, train, weights, valid, inputs, rng)
+
+
+def _trees(train, weights, valid, inputs, rng):
+    """Gradient boosting of 100 trees; each node looks at a random third of the features."""
+    seed = int(rng.integers(2**31))
+    model = HistGradientBoostingClassifier(max_iter=TREES, max_features=1 / 3, early_stopping=False, random_state=seed)
+    model.fit(train.inputs, train.task, sample_weight=weights)
+    return model.predict_proba(valid.inputs)[:, 1], model.predict_proba(inputs)[:, 1]
+
+
+def _by_epochs(model, train, weights, valid, inputs, rng):
+    """Train epoch by epoch and return the scores of the epoch with the lowest loss on the validation data."""
+    best, scores = np.inf, None
+    for _ in range(EPOCHS):
+        order = rng.permutation(len(train.task))
+        weight = None if weights is None else weights[order]
+        model.partial_fit(train.inputs[order], train.task[order], classes=[0, 1], sample_weight=weight)
+        probability = model.predict_proba(valid.inputs)[:, 1]
+        if (loss := log_loss(valid.task, probability)) < best:
+            best, scores = loss, (probability, model.predict_proba(inputs)[:, 1])
+    return scores
+
+
+# A model is a function (train, weights, valid, inputs, rng) -> the scores of valid, and of inputs.
+MODELS: dict[str, Callable] = {
+    "logistic regression": _linear,
+    "gradient boosting": _trees,
+    "neural network": _network,
+}
+
+
+def _positive(ratio: float) -> float:
+    if not 0 < ratio < np.inf:
+        raise ValueError(f"ratio must be positive and finite, found {ratio}")
+    return ratio

@@ -1,0 +1,92 @@
+"""Tests of filling blanks, and of the model that knows only counts."""
+
+import numpy as np
+import pytest
+
+from fairlib import blanks
+from fairlib.blanks import ANY, MASK, TEMPLATES, count_model, count_together, fill
+
+JOBS = ["nurse", "cook", "sheriff"]
+
+
+def test_twenty_templates_as_the_appendix_has_them():
+    assert len(set(TEMPLATES)) == 20
+    assert "{pronoun} was an old {occupation}." in TEMPLATES
+    assert "{pronoun} is a French {occupation}." in TEMPLATES
+    assert all(text.count(MASK) == 1 for text in (t.format(pronoun=MASK, occupation="cook") for t in TEMPLATES))
+
+
+def test_fill_asks_each_blank_and_keeps_answers_with_their_words():
+    asked = []
+
+    def score(sentences, words):
+        asked.extend(sentences)
+        return np.array(
+            [[len(sentence) + 10 * len(word) + word.count("e") for word in words] for sentence in sentences]
+        )
+
+    table = fill(score, JOBS)
+    assert len(table) == 20 * 3 * 3 and not table.isna().any(axis=None)
+    assert len(asked) == len(set(asked)) == 20 * (3 + 3)
+    for row in table.sample(40, random_state=0).itertuples():
+        template = TEMPLATES[row.template]
+        blank = template.format(pronoun=MASK, occupation=row.occupation)
+        answers = {word: score([blank], [word])[0, 0] for word in blanks.PRONOUNS}
+        assert row.p_pronoun == pytest.approx(answers[row.pronoun] / sum(answers.values()))
+        blank = template.format(pronoun=row.pronoun, occupation=MASK)
+        answers = {word: score([blank], [word])[0, 0] for word in JOBS}
+        assert row.p_occupation == pytest.approx(answers[row.occupation] / sum(answers.values()))
+    assert np.allclose(table.groupby(["template", "occupation"])["p_pronoun"].sum(), 1)
+    assert np.allclose(table.groupby(["template", "pronoun"])["p_occupation"].sum(), 1)
+
+
+PARAGRAPHS = [
+    "The nurse said she left .",
+    "Two cooks; he is new .",
+    "His cook was old .",
+    "They were French .",
+    "Nothing here .",
+]
+
+
+def test_paragraphs_are_counted_as_by_hand():
+    counts = count_together(PARAGRAPHS, JOBS).set_index(["word", "other"])["paragraphs"]
+    both = {frozenset(pair): number for pair, number in counts.items()}
+    assert len(both) == len(counts) == 19 * 20 // 2  # (any), 2 verbs, 10 adjectives, 3 pronouns, 3 occupations
+    assert both[frozenset({ANY})] == 5
+    assert both[frozenset({"he"})] == 2 and both[frozenset({"cook"})] == 2 and both[frozenset({"he", "cook"})] == 2
+    assert both[frozenset({"she", "nurse"})] == 1 and both[frozenset({"she", "cook"})] == 0
+    assert both[frozenset({"they", "French"})] == 1 and both[frozenset({"sheriff"})] == 0
+
+
+def test_the_count_model_is_the_formula_in_its_docstring():
+    counts = count_together(PARAGRAPHS, JOBS)
+    score = count_model(counts, smoothing=0.5)
+    number = {frozenset(pair): n for *pair, n in counts.itertuples(index=False)}
+
+    def by_hand(word, context):
+        value = (number[frozenset({word})] + 0.5) / (5 + 0.5)
+        for other in context:
+            expected = number[frozenset({word})] * number[frozenset({other})] / 5
+            value *= (number[frozenset({word, other})] + 0.5) / (expected + 0.5)
+        return value
+
+    found = score([f"{MASK} was an old cook.", f"{MASK} is a French nurse."], ["he", "she"])
+    assert found[0] == pytest.approx([by_hand(word, ["was", "old", "cook"]) for word in ("he", "she")])
+    assert found[1] == pytest.approx([by_hand(word, ["is", "French", "nurse"]) for word in ("he", "she")])
+
+
+def test_the_count_model_knows_nothing_of_what_it_never_saw():
+    score = count_model(count_together(PARAGRAPHS, JOBS))
+    never, nobody = score([f"{MASK} is a new sheriff.", f"{MASK} is a new."], ["he", "she", "they"])
+    assert never == pytest.approx(nobody)
+    he, she = score([f"{MASK} is a nurse.", f"{MASK} is a cook."], ["he", "she"]).T
+    assert she[0] / he[0] > nobody[1] / nobody[0] > she[1] / he[1]
+
+
+def test_bad_counts_are_named():
+    counts = count_together(PARAGRAPHS, JOBS)
+    with pytest.raises(ValueError, match="smoothing must be positive"):
+        count_model(counts, smoothing=0)
+    with pytest.raises(ValueError, match="every pair"):
+        count_model(counts.iloc[:-5])

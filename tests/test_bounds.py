@@ -1,0 +1,182 @@
+"""One door to all intervals: what it checks, what it keeps, and the numbers that it is there for."""
+
+import numpy as np
+import pytest
+
+from fairlib import betting, bounds, disparity_interval
+
+INDEPENDENT = [name for name, method in bounds.METHODS.items() if not method.paired]
+PAIRED = [name for name, method in bounds.METHODS.items() if method.paired]
+BINARY_ONLY = {"clopper_pearson", "exact_unconditional", "miettinen_nurminen", "newcombe", "mcnemar", "tango"}
+
+
+@pytest.fixture
+def costs():
+    rng = np.random.default_rng(5)
+    return (rng.random(60) < 0.4).astype(float), (rng.random(60) < 0.2).astype(float)
+
+
+@pytest.mark.parametrize("name", bounds.METHODS)
+def test_every_method_says_what_it_promises_and_where_it_comes_from(name):
+    method = bounds.METHODS[name]
+    assert method.guarantee in ("finite-sample", "exact", "asymptotic")
+    assert any(character.isdigit() for character in method.reference)
+
+
+@pytest.mark.parametrize("name", bounds.METHODS)
+def test_interval_holds_its_estimate_and_is_named(name, costs):
+    found = disparity_interval(*costs, method=name, paired=bounds.METHODS[name].paired)
+    assert found.estimate == pytest.approx(costs[0].mean() - costs[1].mean())
+    assert -1 <= found.low < found.estimate < found.high <= 1
+    assert (found.method, found.confidence) == (name, 0.95)
+
+
+@pytest.mark.parametrize("name", bounds.METHODS)
+def test_scaling_the_cost_scales_the_interval(name, costs):
+    paired = bounds.METHODS[name].paired
+    one = disparity_interval(*costs, method=name, paired=paired)
+    eight = disparity_interval(8 * costs[0], 8 * costs[1], method=name, max_cost=8, paired=paired)
+    assert (eight.estimate, eight.low, eight.high) == pytest.approx((8 * one.estimate, 8 * one.low, 8 * one.high))
+
+
+@pytest.mark.parametrize("name", bounds.METHODS)
+def test_more_confidence_is_wider(name, costs):
+    widths = [
+        disparity_interval(*costs, method=name, paired=bounds.METHODS[name].paired, confidence=level).half_width
+        for level in (0.5, 0.8, 0.95, 0.99)
+    ]
+    assert np.all(np.diff(widths) > 0)
+
+
+@pytest.mark.parametrize("name", [name for name, method in bounds.METHODS.items() if method.counts])
+def test_costs_and_counts_agree(name, costs):
+    method = bounds.METHODS[name]
+    found = disparity_interval(*costs, method=name, paired=method.paired)
+    if method.paired:
+        counts = (int(np.sum(costs[0] > costs[1])), int(np.sum(costs[0] < costs[1])), 60)
+    else:
+        counts = (int(costs[0].sum()), 60, int(costs[1].sum()), 60)
+    assert method.counts(*counts, alpha=0.05) == pytest.approx((found.low, found.high))
+
+
+@pytest.mark.parametrize("name", INDEPENDENT)
+def test_extreme_tables(name):
+    for cost_a, cost_b in (([0.0] * 5, [0.0] * 9), ([1.0] * 5, [0.0] * 9), ([1.0] * 5, [1.0] * 9)):
+        found = disparity_interval(cost_a, cost_b, method=name)
+        assert -1 <= found.low <= cost_a[0] - cost_b[0] <= found.high <= 1
+
+
+def test_the_same_seed_gives_the_same_interval_and_defaults_are_betting(costs):
+    assert disparity_interval(*costs) == disparity_interval(*costs, method="betting", rng=0)
+    assert disparity_interval(*costs, rng=1) != disparity_interval(*costs, rng=2)
+    assert disparity_interval(*costs, paired=True).method == "betting_pairs"
+
+
+def test_betting_uses_costs_between_the_extremes():
+    rng = np.random.default_rng(0)
+    cost_a, cost_b = rng.beta(2, 8, 300), rng.beta(2, 18, 300)  # means .2 and .1, little variance
+    bet, hoeffding = (disparity_interval(cost_a, cost_b, method=name) for name in ("betting", "hoeffding"))
+    assert bet.excludes(0)
+    assert bet.half_width < hoeffding.half_width / 3
+
+
+# --- input ---
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "wald"}, "method must be one of betting, .* for paired=False, found 'wald'"),
+        ({"method": "tango"}, "for paired=False, found 'tango'"),
+        ({"method": "newcombe", "paired": True}, "one of betting_pairs, .* for paired=True, found 'newcombe'"),
+        ({"confidence": 1.0}, r"confidence must be in \(0, 1\), found 1.0"),
+        ({"max_cost": 0.5}, r"cost_a must be in \[0, max_cost=0.5\], found 1"),
+        ({"max_cost": 0}, "max_cost must be positive and finite, found 0"),
+        ({"cost_a": []}, "cost_a must be a list of at least one cost, found shape"),
+        ({"cost_b": [[1, 0]]}, "cost_b must be a list of at least one cost, found shape"),
+        ({"cost_b": [0, np.nan]}, "cost_b must be in .*, found nan"),
+        ({"paired": True, "cost_b": [0, 1]}, "equal length if paired, found 3 and 2"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    arguments = {"cost_a": [1, 0, 1], "cost_b": [0, 1, 0]} | change
+    with pytest.raises(ValueError, match=message):
+        disparity_interval(arguments.pop("cost_a"), arguments.pop("cost_b"), **arguments)
+
+
+@pytest.mark.parametrize("name", sorted(BINARY_ONLY))
+def test_methods_for_counts_refuse_costs_in_between(name):
+    with pytest.raises(ValueError, match="cost_a must be 0 or max_cost for this method, found 1 in between"):
+        disparity_interval([0.0, 0.5, 1.0], [0.0, 1.0, 0.0], method=name, paired=bounds.METHODS[name].paired)
+
+
+# --- the numbers it is there for: examples that exclude 0 at an observed difference of .05, balanced groups ---
+
+
+def errors(n, rate):
+    """Return n costs, `rate` of them 1."""
+    return np.repeat([1.0, 0.0], [round(n * rate), n - round(n * rate)])
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        ("bernstein_maximal", (11904, 11904, 11904)),
+        ("bernstein_centred", (3002, 3002, 3002)),
+        ("hoeffding", (2954, 2954, 2954)),
+        ("bentkus", (2264, 2264, 2264)),
+        ("empirical_bernstein", (1840, 3160, 3280)),
+        pytest.param("exact_unconditional", (480, 1120, 1600), marks=pytest.mark.slow),
+        ("miettinen_nurminen", (440, 1080, 1600)),
+        ("newcombe", (440, 1080, 1600)),
+    ],
+)
+def test_examples_needed_for_five_points(name, needed):
+    for rate, n in zip((0.05, 0.20, 0.475), needed, strict=True):
+        x_b = round(rate * n / 2)
+        x_a = x_b + int(np.ceil(0.05 * n / 2 - 1e-9))
+        low, _ = bounds.METHODS[name].counts(x_a, n // 2, x_b, n // 2, alpha=0.05)
+        assert low > 0
+
+
+@pytest.mark.parametrize(("n", "rate"), [(520, 0.05), (1200, 0.20), (1680, 0.475)])
+def test_betting_on_matched_blocks_needs_no_more_than_it_should(n, rate):
+    """It depends on the order in which the examples are met: more than half of the shuffles exclude 0."""
+    m = n // 2
+    cost_b = errors(m, rate)
+    cost_a = errors(m, (cost_b.sum() + round(0.05 * m)) / m)
+    assert cost_a.mean() - cost_b.mean() == pytest.approx(0.05)
+    z = np.stack([betting.matched_blocks(cost_a, cost_b, max_cost=1, rng=seed) for seed in range(4000)], axis=1)
+    excluded = betting.rejects(z, 0.5, alpha=0.025)
+    assert excluded.mean() > 0.5
+    for seed in range(20):
+        assert disparity_interval(cost_a, cost_b, rng=seed).excludes(0) == excluded[seed]
+
+
+# --- what it promises ---
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n_a", "n_b", "rate_a", "rate_b"), [(50, 50, 0.02, 0.01), (10, 190, 0.3, 0.3), (100, 30, 0.9, 0.99)]
+)
+@pytest.mark.parametrize("name", ["betting", "betting_per_group"])
+def test_betting_covers(name, n_a, n_b, rate_a, rate_b):
+    rng = np.random.default_rng(21)
+    runs, missed = 600, 0
+    for _ in range(runs):
+        found = disparity_interval(rng.random(n_a) < rate_a, rng.random(n_b) < rate_b, method=name, rng=rng)
+        missed += rate_a - rate_b not in found
+    assert missed <= 0.05 * runs + 4 * np.sqrt(0.05 * 0.95 * runs)
+
+
+@pytest.mark.slow
+def test_betting_on_pairs_covers_where_unpaired_methods_do_not_fit():
+    """A model that follows the pronoun alone: the two costs of a pair are opposites."""
+    rng = np.random.default_rng(22)
+    runs, missed = 600, 0
+    for _ in range(runs):
+        follows = rng.random(80) < 0.55
+        cost_a, cost_b = follows.astype(float), 1.0 - follows
+        missed += 0.1 not in disparity_interval(cost_a, cost_b, paired=True, rng=rng)
+    assert missed <= 0.05 * runs + 4 * np.sqrt(0.05 * 0.95 * runs)
