@@ -25,6 +25,7 @@ _MODULES = (
     "resampling",
     "scores",
     "spans",
+    "templates",
 )
 _NAMES = {
     "Interval": "interval",
