@@ -24,7 +24,7 @@ from sklearn.metrics import average_precision_score
 from fairlib.data import write_whole
 from fairlib.ledger import published
 from fairlib.training.image_sets import READERS, ImageSet
-from fairlib.training.tabular import Examples, balancing_weights
+from fairlib.training.tabular import balancing_weights
 from fairlib.training.tallies import calibrate, tally
 
 LAST_LAYER = {"vgg16": "classifier.6", "alexnet": "classifier.6", "resnet18": "fc"}  # of torchvision's networks
@@ -179,7 +179,7 @@ def paper_objects() -> list[str]:
 def _balanced(images: ImageSet, ratio: float) -> np.ndarray:
     if len(images.tasks) != 1:
         raise ValueError(f"ratio needs one task, found {len(images.tasks)}")
-    return balancing_weights(Examples(np.empty((len(images.man), 0)), images.task[:, 0], images.man), ratio)
+    return balancing_weights(images.task[:, 0].astype(int), images.man.astype(int), ratio)
 
 
 def main(arguments: list[str] | None = None) -> None:
