@@ -12,9 +12,11 @@ _MODULES = (
     "bernstein",
     "blanks",
     "bounds",
+    "captions",
     "comparisons",
     "data",
     "gaps",
+    "generated_images",
     "ledger",
     "metrics",
     "multiplicity",
@@ -23,6 +25,7 @@ _MODULES = (
     "resampling",
     "scores",
     "spans",
+    "templates",
 )
 _NAMES = {
     "Interval": "interval",
