@@ -77,7 +77,7 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
 
 
 def _settle(figure: plt.Figure) -> None:
-    """Fix the axes where the layout put them, rounded: its solver's last digits differ between runs, and show in SVG."""
+    """Fix the axes where the layout put them, rounded: its last digits differ between runs, and show in the SVG."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for ax in figure.axes:
