@@ -8,6 +8,7 @@ from importlib import import_module
 _MODULES = (
     "amplification",
     "amplification_intervals",
+    "annotation",
     "bernstein",
     "bounds",
     "comparisons",
@@ -20,6 +21,7 @@ _MODULES = (
     "plots",
     "resampling",
     "scores",
+    "sequential",
     "spans",
 )
 _NAMES = {
