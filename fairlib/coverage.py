@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from fairlib import betting, moments
 from fairlib.bounds import METHODS
+from fairlib.planning import sample_size
 from fairlib.power import exact_level, likely
 
 SEED = 20  # of the whole grid; experiment number i draws from default_rng([SEED, i])
@@ -22,6 +23,7 @@ SIZES = (50, 100, 500, 1000)
 GAMMAS = (0.1, 0.3, 0.5)
 RATES = (0.02, 0.05, 0.2, 0.475)  # error rate of the better group
 BIASES = (0.0, 0.05)
+ERRORS = (0.05, 0.2, 0.475)  # of the better group, in the table of examples needed
 DISCORDANT = (0.06, 0.3, 0.9)  # share of pairs in which exactly one goes wrong
 EXPERIMENTS = {"betting": 10_000, "betting_pairs": 10_000, "betting_per_group": 1000}
 BATCH = 2000  # experiments at a time: bounds the memory
@@ -160,3 +162,25 @@ def _blocks(rng, batch, n_a, rate_a, n_b, rate_b) -> tuple[np.ndarray, float]:
 def _pairs(rng, batch, n, bias, discordant) -> tuple[np.ndarray, float]:
     outcome = rng.random((n, batch))
     return np.select([outcome < (discordant + bias) / 2, outcome < discordant], [1.0, 0.0], 0.5), bias
+
+
+def five_points(*, progress: bool = False) -> pd.DataFrame:
+    """Return how many examples (or pairs) a claim of five points needs, by every method: `data/bundled/five_points`.
+
+    power is NaN for an observed difference of exactly .05, .8 for a true one that is to be found four times in five.
+    """
+    powers = (None, 0.8)
+    jobs = [(method, {"error": error}, power) for method in METHODS for error in ERRORS for power in powers]
+    jobs = [job for job in jobs if not METHODS[job[0]].paired] + [
+        (method, {"error": 0.3, "discordant": discordant}, power)
+        for method in METHODS
+        if METHODS[method].paired
+        for discordant in DISCORDANT
+        for power in powers
+    ]
+    rows = []
+    for method, truth, power in tqdm(jobs, disable=not progress):
+        n = sample_size(0.05, method=method, power=power, **truth)
+        rows.append({"method": method, **truth, "power": power, "n": n})
+    table = pd.DataFrame(rows)[["method", "error", "discordant", "power", "n"]].astype({"power": float})
+    return table.assign(error=table["error"].where(table["discordant"].isna()))
