@@ -9,6 +9,7 @@ _MODULES = (
     "amplification",
     "amplification_intervals",
     "auditing",
+    "annotation",
     "bernstein",
     "blanks",
     "bounds",
@@ -24,6 +25,7 @@ _MODULES = (
     "plots",
     "resampling",
     "scores",
+    "sequential",
     "spans",
     "templates",
 )
