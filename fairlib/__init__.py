@@ -8,8 +8,8 @@ from importlib import import_module
 _MODULES = (
     "amplification",
     "amplification_intervals",
-    "auditing",
     "annotation",
+    "auditing",
     "bernstein",
     "blanks",
     "bounds",
