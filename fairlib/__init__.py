@@ -8,6 +8,7 @@ from importlib import import_module
 _MODULES = (
     "amplification",
     "amplification_intervals",
+    "annotation",
     "auditing",
     "bernstein",
     "blanks",
@@ -24,6 +25,7 @@ _MODULES = (
     "plots",
     "resampling",
     "scores",
+    "sequential",
     "spans",
     "templates",
 )

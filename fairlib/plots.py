@@ -67,12 +67,21 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
     share = added / (height + added)
     figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
     figure.text(0.01, 0.04 / (height + added), "\n".join(lines), fontsize=8, va="bottom", linespacing=1.3)
+    _settle(figure)
     for suffix, metadata in {"svg": {"Date": None}, "png": {}}.items():
         write_whole(
             FIGURES / f"{name}.{suffix}",
             lambda path, kind=suffix, facts=metadata: figure.savefig(path, format=kind, dpi=160, metadata=facts),
         )
     return figure
+
+
+def _settle(figure: plt.Figure) -> None:
+    """Fix the axes where the layout put them, rounded: its last digits differ between runs, and show in the SVG."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for ax in figure.axes:
+        ax.set_position(np.round(ax.get_position(original=True).bounds, 6))
 
 
 def intervals(positions, estimate, low, high, *, ax=None, colour="blue", marker="o", horizontal=False, label=None):
