@@ -41,9 +41,8 @@ def _reading(report: Report) -> list[Markup]:
         "“About so many more cases”": "An estimate: with these, a true difference of "
         f"{100 * setting.margin:g} points would be shown in {power} of 100 audits of this size.",
     }
-    explained |= {
-        BADGES[verdict].capitalize(): findings.sentence(words) for verdict, words in findings.VERDICTS.items()
-    }
+    present = [name for name in BADGES if name in set(report.rows["verdict"])]
+    explained |= {BADGES[name].capitalize(): findings.sentence(findings.VERDICTS[name]) for name in present}
     entries = [part for term, words in explained.items() for part in (element("dt", term), element("dd", words))]
     return [element("h2", "How to read this report"), element("dl", *entries)]
 
