@@ -32,6 +32,7 @@ Vorácek & Orabona, "STaR-Bets: Sequential Target-Recalculating Bets for Tighter
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 KNOTS = 1 << 14
@@ -58,8 +59,8 @@ def mean_interval(values: np.ndarray, *, alpha: float) -> tuple[float, float]:
     by nature shuffles them once, before looking. O(m) for each of about 14 steps of the bisection.
     """
     values = np.asarray(values, dtype=float)
-    pace = _pace(values)
-    low, high = _lower_end(values, pace, alpha), 1 - _lower_end(1 - values, pace, alpha)
+    before = pace(values)
+    low, high = _lower_end(values, before, alpha), 1 - _lower_end(1 - values, before, alpha)
     return min(low, high), max(low, high)  # both sides reject everything once in a blue moon: then their hull
 
 
@@ -89,14 +90,22 @@ def rejects(values: np.ndarray, mean: np.ndarray | float, *, alpha: float) -> np
     1], one for all or one for each game.
     """
     values = np.asarray(values, dtype=float)
-    pace = _pace(values)
     share = np.full(values.shape[1], float(alpha))
-    for drawn, factor in zip(values, pace, strict=True):
-        place = np.minimum((share * KNOTS).astype(np.int64), KNOTS - 1)
-        stake = STAKES[place] + (share * KNOTS - place) * (STAKES[place + 1] - STAKES[place])
-        won = share + np.minimum(stake * factor, share / mean) * (drawn - mean)
-        share = np.where(share < 1, np.minimum(won, 1), 1)  # who has reached the goal stops betting
+    for drawn, factor in zip(values, pace(values), strict=True):
+        share = next_share(share, drawn, factor, mean)
     return share >= 1
+
+
+def next_share(share: ArrayLike, drawn: ArrayLike, factor: ArrayLike, mean: ArrayLike) -> np.ndarray:
+    """Return what the bettor owns after a round, as a share of the goal; whoever has reached it stops betting.
+
+    factor : 1 / (σ √τ) before this round, from `pace`.
+    """
+    share = np.asarray(share, dtype=float)
+    place = np.clip((share * KNOTS).astype(np.int64), 0, KNOTS - 1)
+    stake = STAKES[place] + (share * KNOTS - place) * (STAKES[place + 1] - STAKES[place])
+    won = share + np.minimum(stake * factor, share / mean) * (drawn - mean)
+    return np.where(share < 1, np.minimum(won, 1), 1.0)
 
 
 def mean_intervals(values: np.ndarray, *, alpha: float, steps: int = 14) -> tuple[np.ndarray, np.ndarray]:
@@ -115,7 +124,7 @@ def lower_ends(values: np.ndarray, *, alpha: float, steps: int = 14) -> np.ndarr
     return rejected
 
 
-def _pace(values: np.ndarray) -> np.ndarray:
+def pace(values: np.ndarray) -> np.ndarray:
     """Return 1 / (σ √τ) before each round, σ² from the rounds before and one imagined round with variance 1/4."""
     rounds = np.arange(1, len(values) + 1).reshape(-1, *[1] * (values.ndim - 1))
     means = (0.5 + np.cumsum(values, axis=0)) / (rounds + 1)

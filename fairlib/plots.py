@@ -67,6 +67,7 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
     share = added / (height + added)
     figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
     figure.text(0.01, 0.04 / (height + added), "\n".join(lines), fontsize=8, va="bottom", linespacing=1.3)
+    _settle(figure)
     for suffix, metadata in {"svg": {"Date": None}, "png": {}}.items():
         write_whole(
             FIGURES / f"{name}.{suffix}",
@@ -74,6 +75,14 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
         )
     plt.close(figure)  # else a notebook shows it twice: as the cell's value, and because it is still open
     return figure
+
+
+def _settle(figure: plt.Figure) -> None:
+    """Fix the axes where the layout put them, rounded: its last digits differ between runs, and show in the SVG."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for ax in figure.axes:
+        ax.set_position(np.round(ax.get_position(original=True).bounds, 6))
 
 
 def intervals(positions, estimate, low, high, *, ax=None, colour="blue", marker="o", horizontal=False, label=None):

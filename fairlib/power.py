@@ -48,20 +48,20 @@ def power_of(n: int, design: Design, rng) -> float:
     if METHODS[design.method].counts is None:
         return _simulated_power(n, design, rng)
     if design.paired:
-        discordant, weight = _likely(n, design.discordant)
+        discordant, weight = likely(n, design.discordant)
         share = (
             (design.rate_a - design.rate_b + design.discordant) / 2 / design.discordant if design.discordant else 0.5
         )
         least = _least_that_excludes(lambda x: (x, discordant - x, n), np.zeros_like(discordant), discordant, design)
         return float(weight @ stats.binom.sf(least - 1, discordant, min(share, 1.0)))
     n_a, n_b = design.sizes(n)
-    errors_b, weight = _likely(n_b, design.rate_b)
+    errors_b, weight = likely(n_b, design.rate_b)
     counts = np.full_like(errors_b, n_a)
     least = _least_that_excludes(lambda x: (x, n_a, errors_b, n_b), np.zeros_like(errors_b), counts, design)
     return float(weight @ stats.binom.sf(least - 1, n_a, design.rate_a))
 
 
-def _likely(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
+def likely(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the counts that a binomial has any chance to give, and their probabilities."""
     middle, reach = n * rate, FARTHEST * np.sqrt(n * rate * (1 - rate)) + 2 * FARTHEST
     counts = np.arange(max(0, int(middle - reach)), min(n, int(middle + reach)) + 1)

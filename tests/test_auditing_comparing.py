@@ -197,3 +197,10 @@ def test_detectable_and_more_needed_agree(expected):
     assert contrasts.detectable(planned, n, **level)[0] == pytest.approx(0.05, rel=0.02)
     assert contrasts.more_needed(planned, n, margin=0.05, **level)[0] == 0
     assert contrasts.more_needed(plan(0.1875, 0.01, expected), n, margin=0.05, **level)[0] == np.inf  # others too few
+
+
+def test_growth_is_what_everybody_would_have_to_grow_by():
+    planned, have, level = plan(0.1875, 0.002, 0.25), np.array([150.0]), {"alpha": 0.05, "power": 0.8}
+    factor = contrasts.growth(planned, have, margin=0.05, **level)[0]
+    grown = plan(0.1875, 0.002 / factor, 0.25)
+    assert contrasts.detectable(grown, have * factor, **level)[0] == pytest.approx(0.05)

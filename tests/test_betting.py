@@ -68,7 +68,7 @@ def test_bundles_keep_the_guarantee(monkeypatch):
     missed, runs = 0, 600
     for _ in range(runs):
         z = (1 + (rng.random(400) < 0.3) - (rng.random(400) < 0.3)) / 2
-        game = betting._rounds(z, betting._pace(z))
+        game = betting._rounds(z, betting.pace(z))
         assert len(game) < 400
         assert sum(size for _, size, _ in game) == 400
         missed += betting._goal_reached(game, 0.5, ALPHA)

@@ -166,6 +166,16 @@ def test_celeba_end_to_end_with_weights(celeba_folder):
         images.train(sets, setting=setting, seed=0, weights=np.ones(3))
 
 
+def test_celeba_at_a_ratio_from_the_command_line(celeba_folder, tmp_path):
+    pytest.importorskip("torch")
+    out = tmp_path / "counts.csv"
+    arguments = ["celeba", str(celeba_folder), "--network", "tiny", "--side", "16", "--epochs", "1", "--out", str(out)]
+    images.main([*arguments, "--task", "Young", "--ratio", "2.5"])
+    assert (pd.read_csv(out)["ratio"] == 2.5).all()
+    with pytest.raises(ValueError, match="ratio needs one task, found 2"):
+        images.main([*arguments, "--task", "Young", "--task", "Male", "--ratio", "2.5"])
+
+
 def test_the_papers_networks_get_a_new_last_layer():
     pytest.importorskip("torchvision")
     for name in ("vgg16", "alexnet", "resnet18"):

@@ -7,7 +7,7 @@ tally (frame -> counts) -> rates (counts -> sums per group) -> groups (who is co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +24,12 @@ __all__ = ["Report", "audit", "main", "report"]
 GAPS = ["attribute", "rate", "class", "groups", "highest", "lowest", "gap", "low", "high"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """What an audit found: `print` it for sentences, `to_frame()` for numbers, `to_html()` for a page to hand on."""
 
-    rows: pd.DataFrame = field(repr=False)
-    gaps: pd.DataFrame = field(repr=False)  # highest less lowest group: columns `GAPS`; the interval can reach 0
+    rows: pd.DataFrame
+    gaps: pd.DataFrame  # highest less lowest group: columns `GAPS`; the interval can reach 0
     setting: Setting
     cases: int
     sources: int | None
@@ -48,7 +48,8 @@ class Report:
         that holds for this comparison alone, and its method; p, how often chance does this in this comparison (none
         where there are too few cases); p_corrected, how often at most chance leads to such a claim in an audit of this
         size (Holm); verdict; detectable, the true difference that would be shown with the setting's power; more, how
-        many more cases of the group would show a difference of the margin.
+        many more cases of the group would show a difference of the margin (infinite where those that it is compared
+        with are too few as well); growth, how many times as many cases of all groups would.
         """
         return self.rows.copy()
 
@@ -61,6 +62,9 @@ class Report:
         if path is not None:
             write_whole(Path(path), lambda beside: beside.write_text(html, encoding="utf-8"))
         return html
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.summary}>"
 
     def _repr_html_(self) -> str:
         from fairlib.auditing import page
@@ -85,7 +89,7 @@ class Report:
             if verdict in count
         )
         return (
-            f"{self.setting.title}: {self.cases:,} cases, {self.rows['group'].nunique():,} groups. "
+            f"{self.setting.title}: {self.cases:,} cases, {self.rows['group'].nunique():,} groups compared. "
             f"Of {tested:,} differences that were tested, {'; '.join(told)}.{untested}"
         )
 
@@ -159,7 +163,7 @@ def report(counted: tally.Tally, setting: Setting, *, progress: bool = False) ->
         parts.append(_compare(sums, family, source=counted.source, **how))
         if counted.source is None and not sums.rate.uses_probability:
             gaps += _gap(sums, family, setting)
-    rows = pd.concat(parts, ignore_index=True)
+    rows = pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
     planned = contrasts.Contrast(**{name: rows[name].to_numpy() for name in contrasts.Contrast._fields})
     rows = rows.drop(columns=["units", "variance", "variance_others", "expected"])
     rows["p_corrected"] = multiplicity.adjust(rows["p"].where(planned.units >= setting.minimum))
@@ -169,22 +173,25 @@ def report(counted: tally.Tally, setting: Setting, *, progress: bool = False) ->
     have = rows["n"].to_numpy() if counted.source is None else planned.units
     rows["detectable"] = contrasts.detectable(planned, have, **level)
     rows["more"] = contrasts.more_needed(planned, have, margin=setting.margin, **level)
+    rows["growth"] = contrasts.growth(planned, have, margin=setting.margin, **level)
     sources = None if counted.source is None else int(counted.source.max()) + 1
     apart = pd.DataFrame(gaps, columns=GAPS)
     return Report(rows, apart, setting, len(counted), sources, counted.classes, counted.notes)
 
 
-def _compare(sums: rates.Sums, family: groups.Family, **how) -> pd.DataFrame:
+def _compare(sums: rates.Sums, family: groups.Family, **how) -> dict[str, np.ndarray]:
+    """Return the columns of the comparisons of one rate within one family."""
     sides, found = comparing.contrast(sums, family, **how)
-    about = {
-        "attribute": " × ".join(family.attributes),
-        "group": [groups.spoken(family.attributes, family.names[code]) for code in family.compared],
-        "against": family.against,
-        "rate": sums.name,
-        "class": sums.class_name,
-    }
-    table = pd.DataFrame(about | sides | found._asdict())
-    return table.astype({"n": np.int64, "n_against": np.int64})
+    size = len(family.compared)
+    called = [groups.spoken(family.attributes, family.names[code]) for code in family.compared]
+    same = {"group": called, "against": family.against, "rate": sums.name, "class": sums.class_name}
+    about = {"attribute": " × ".join(family.attributes)} | same
+    columns = {name: np.array(np.broadcast_to(value, size), dtype=object) for name, value in about.items()}
+    return (
+        columns
+        | {name: values.astype(np.int64) if name.startswith("n") else values for name, values in sides.items()}
+        | found._asdict()
+    )
 
 
 def _gap(sums: rates.Sums, family: groups.Family, setting: Setting) -> list[tuple]:

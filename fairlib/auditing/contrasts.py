@@ -49,10 +49,11 @@ def more_needed(plan: Contrast, have: np.ndarray, *, margin: float, alpha: float
     jumps from count to count. Infinite where the others are too few. A normal approximation: for rare events and strict
     levels the power comes out up to 0.1 lower.
     """
+    tails = _tails(alpha, power)
     lowest, highest = np.zeros(len(have)), np.full(len(have), 40.0)  # log2 of n
     for _ in range(60):
         middle = (lowest + highest) / 2
-        short = _reach(plan, 2**middle, margin, alpha, power) > margin
+        short = _reach(plan, 2**middle, margin, tails) > margin
         lowest, highest = np.where(short, middle, lowest), np.where(short, highest, middle)
     jumps = np.where(np.isfinite(plan.expected), 1 / margin, 0)
     needed = np.where(highest >= 39.9, np.inf, np.ceil(2**highest + jumps - 1e-6))
@@ -61,15 +62,24 @@ def more_needed(plan: Contrast, have: np.ndarray, *, margin: float, alpha: float
 
 def detectable(plan: Contrast, have: np.ndarray, *, alpha: float, power: float) -> np.ndarray:
     """Return the smallest true difference that the present cases show with probability `power` at level `alpha`."""
-    difference = np.full(len(have), 0.1)
+    tails, difference = _tails(alpha, power), np.full(len(have), 0.1)
     for _ in range(40):  # what is to be seen changes the variance a little, so it is found by going round
-        difference = np.minimum(_reach(plan, np.maximum(have, 1), difference, alpha, power), 1.0)
+        difference = np.minimum(_reach(plan, np.maximum(have, 1), difference, tails), 1.0)
     return difference
 
 
-def _reach(plan: Contrast, n: np.ndarray, difference: np.ndarray | float, alpha: float, power: float) -> np.ndarray:
+def growth(plan: Contrast, have: np.ndarray, *, margin: float, alpha: float, power: float) -> np.ndarray:
+    """Return how many times as many cases of everybody, mixed as now, would show a difference of `margin`."""
+    return (_reach(plan, np.maximum(have, 1), margin, _tails(alpha, power)) / margin) ** 2
+
+
+def _tails(alpha: float, power: float) -> tuple[float, float]:
+    return stats.norm.isf(alpha / 2), stats.norm.ppf(power)
+
+
+def _reach(plan: Contrast, n: np.ndarray, difference: np.ndarray | float, tails: tuple[float, float]) -> np.ndarray:
+    """Return the difference that n cases show, if the group's own variance is that at `difference` from the others."""
     nearer = plan.expected + np.where(plan.expected < 0.5, 1, -1) * np.minimum(difference, np.abs(plan.expected - 0.5))
     there = np.where(np.isfinite(plan.expected), nearer * (1 - nearer), plan.variance)
-    tails = stats.norm.isf(alpha / 2), stats.norm.ppf(power)
     spread = (np.sqrt(variance / n + plan.variance_others) for variance in (plan.variance, there))
     return sum(z * error for z, error in zip(tails, spread, strict=True))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairlib.auditing import findings
 from fairlib.auditing.markup import Markup, element, table
+from fairlib.bounds import METHODS
 
 if TYPE_CHECKING:
     from fairlib.auditing import Report
@@ -29,9 +30,11 @@ def _reading(report: Report) -> list[Markup]:
     setting = report.setting
     tested = int(report.rows["p_corrected"].notna().sum())
     sure, wrong, power = (f"{100 * share:.3g}" for share in (setting.confidence, setting.alpha, setting.power))
+    certain = all(METHODS[name].guarantee != "asymptotic" for name in set(report.rows["method"]) & set(METHODS))
+    certain = certain and not set(report.rows["method"]) & {"welch", "by source"}
     explained = {
         "Numbers in brackets": "An interval: the differences that the data do not rule out. In "
-        f"{sure} of 100 audits or more it holds the true difference of its comparison.",
+        f"{'at least' if certain else 'about'} {sure} of 100 audits it holds the true difference of its comparison.",
         "“In at most so many audits”": "Who compares often finds something. "
         f"{tested:,} differences were tested here, and the verdicts allow for that: if no group differed from any "
         f"other, at most {wrong} in 100 such audits would claim any difference at all.",
@@ -82,7 +85,7 @@ def _making(report: Report) -> list[Markup]:
         "confidence": f"{100 * setting.confidence:g}%",
         "margin": f"{100 * setting.margin:g} points",
         "fewest per group": f"{setting.minimum} {setting.unit}",
-        "intervals": "; ".join(METHODS.get(method, method.replace("_", " ")) for method in methods),
+        "intervals": "; ".join(NAMES.get(method, method.replace("_", " ")) for method in methods),
         "tests": "; ".join(dict.fromkeys(TESTS.get(method, TESTS["betting"]) for method in methods)),
         "many comparisons": "Holm's correction over all of them",
     }
@@ -90,7 +93,7 @@ def _making(report: Report) -> list[Markup]:
     return [element("h2", "How it was made"), table("Data and settings", ["setting", "value"], body)]
 
 
-METHODS = {
+NAMES = {
     "betting": "betting on matched blocks, which holds for any number of cases",
     "newcombe": "Newcombe's interval",
     "clopper_pearson": "the union of two Clopper-Pearson intervals (where a count is below 5, if beside Newcombe's)",

@@ -43,7 +43,7 @@ def verdicts(rows: pd.DataFrame, setting: Setting, *, units: np.ndarray) -> np.n
         "too few": units < setting.minimum,
         "undefined": rows["p"].isna() | rows["low"].isna(),
         "shown": off_zero & (rows["p_corrected"] <= setting.alpha),
-        "hint": off_zero & (rows["p"] <= setting.alpha),
+        "hint": off_zero,
         "small": (rows["low"] > -setting.margin) & (rows["high"] < setting.margin),
     }
     return np.select(list(choices.values()), list(choices), default="open")
@@ -57,7 +57,8 @@ def findings(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
         chosen = rows[rows["verdict"] == verdict]
         chosen = chosen.loc[chosen["difference"].abs().sort_values(ascending=False, kind="stable").index]
         tested = int(rows["p_corrected"].notna().sum())
-        found += [Finding(verdict, row.group, _difference(row, tested, setting)) for row in chosen.itertuples()]
+        for place, group in enumerate(chosen["group"]):
+            found.append(Finding(verdict, group, _difference(chosen.iloc[[place]], tested, setting)))
     for verdict, say in (("open", _open), ("small", _small), ("undefined", _undefined)):
         chosen = rows[rows["verdict"] == verdict]
         for (rate, class_name), same in chosen.groupby(["rate", "class"], sort=False):
@@ -108,17 +109,29 @@ def sides(row) -> str:
     return f"{words}, against {again} for {row.against}"
 
 
-def more(row, setting: Setting) -> str:
-    """Say how many more cases a group needs, or that more of this group alone would not do."""
-    margin = setting.margin
-    which = RATES[row.rate].qualifies.format(c=quoted(row.class_name))
-    which = f" {which}" if which else ""
-    what = "cases" if setting.unit == "cases" else "sources with cases"
-    if not np.isfinite(row.more):
-        return f"no number of further {what} of {row.group} alone would show a difference of {100 * margin:g} points"
-    return (
-        f"about {int(row.more):,} more {what} of {row.group}{which} would show a difference of {100 * margin:g} points"
-    )
+def needed(rows: pd.DataFrame, setting: Setting) -> str:
+    """Say how many more cases of each group would tell, or of everybody where those alone would not do."""
+    wanting = rows[rows["more"] > 0].sort_values(["more", "growth"], kind="stable")
+    if not len(wanting):
+        return ""
+    what = setting.unit if setting.columns.source is None else f"{setting.unit} with cases"
+    which = qualifying(wanting["rate"].iloc[0], wanting["class_name"].iloc[0])
+    enough = wanting[np.isfinite(wanting["more"])]
+    told = [f"{row.more:,.0f} of {row.group}" for row in enough.head(NAMED).itertuples()]
+    if told:
+        told[0] = f"about {told[0].replace(' of ', f' more {what} of ', 1)}"
+        told[-1] += f" (cases{which})" if which else ""
+    if len(enough) < len(wanting):
+        factor = wanting["growth"][~np.isfinite(wanting["more"])].max()
+        others = f"about {factor:.{1 if factor < 10 else 0}f} times as many {setting.unit} of all groups"
+        told.append(f"for the others, {others}" if told else others)
+    return f"A difference of {100 * setting.margin:g} points would be shown by {'; '.join(told)}."
+
+
+def qualifying(rate: str, class_name: str) -> str:
+    """Return " whose label is ..." or what else a case must be for a rate, or nothing."""
+    words = RATES[rate].qualifies.format(c=quoted(class_name))
+    return f" {words}" if words else ""
 
 
 def sentence(words: str) -> str:
@@ -126,41 +139,34 @@ def sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def _difference(row, tested: int, setting: Setting) -> str:
-    margin = setting.margin
-    said = f"{sides(row)}: {points(row)}."
-    if row.verdict == "shown":
-        small = f" It is smaller than {100 * margin:g} points." if max(abs(row.low), abs(row.high)) < margin else ""
-        often = chance(row.p_corrected)
+def times(growth: float, setting: Setting) -> str:
+    """Say how much larger the whole data would have to be, where more of one group would not do."""
+    factor = f"{growth:.1f}" if growth < 10 else f"{growth:.0f}"
+    shown = f"would show a difference of {100 * setting.margin:g} points"
+    return f"about {factor} times as many {setting.unit} of all groups {shown}"
+
+
+def _difference(row: pd.DataFrame, tested: int, setting: Setting) -> str:
+    (one,) = row.itertuples()
+    said = f"{sides(one)}: {points(one)}."
+    if one.verdict == "shown":
+        margin = 100 * setting.margin
+        small = f" It is smaller than {margin:g} points." if 100 * max(abs(one.low), abs(one.high)) < margin else ""
+        often = chance(one.p_corrected)
         return f"{said} A model that treats all alike would lead to such a claim in {often} audits.{small}"
-    missing = f" {sentence(more(row, setting))}" if row.more > 0 else ""
     return (
-        f"{said} If this were the only comparison, chance would do this in {chance(row.p)} audits; "
-        f"among {tested:,} comparisons it is no evidence.{missing}"
-    )
+        f"{said} If this were the only comparison, chance would do this in {chance(one.p)} audits; "
+        f"among {tested:,} comparisons it is no evidence. {needed(row, setting)}"
+    ).rstrip()
 
 
 def _open(rows: pd.DataFrame, setting: Setting) -> str:
-    margin = setting.margin
-    needed = rows[rows["more"] > 0].sort_values("more", kind="stable")
-    both = f"the data fit with no difference, and also with one of {100 * margin:g} points"
-    said = f"not decided for {named(rows['group'])}: {both}."
-    if not len(needed):
-        return said
-    finite = needed[np.isfinite(needed["more"])]
-    told = [more(row, setting) for row in finite.head(NAMED).itertuples()]
-    if len(finite) < len(needed):
-        told.append(
-            "for the other groups the cases that they are compared with are too few"
-            if told
-            else "more cases of all groups are needed"
-        )
-    return f"{said} {sentence('; '.join(told))}"
+    both = f"the data fit with no difference, and also with one of {100 * setting.margin:g} points"
+    return f"not decided for {named(rows['group'])}: {both}. {needed(rows, setting)}".rstrip()
 
 
 def _small(rows: pd.DataFrame, setting: Setting) -> str:
-    margin = setting.margin
-    return f"a difference of {100 * margin:g} points or more is ruled out for {named(rows['group'])}."
+    return f"a difference of {100 * setting.margin:g} points or more is ruled out for {named(rows['group'])}."
 
 
 def _undefined(rows: pd.DataFrame, setting: Setting) -> str:
@@ -170,10 +176,10 @@ def _undefined(rows: pd.DataFrame, setting: Setting) -> str:
 def _too_few(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
     told = []
     for (rate, class_name), same in rows.groupby(["rate", "class"], sort=False):
-        smallest = same.sort_values("n", ascending=False, kind="stable")
-        counts = [f"{row.group} ({row.n:,})" for row in smallest.head(NAMED).itertuples()]
+        largest = same.sort_values("n", ascending=False, kind="stable")
+        counts = [f"{row.group} ({row.n:,})" for row in largest.head(NAMED).itertuples()]
         rest = f" and {len(same) - NAMED:,} more groups" if len(same) > NAMED else ""
-        which = f"{setting.minimum} {setting.unit} {RATES[rate].qualifies.format(c=quoted(class_name))}".strip()
+        which = f"{setting.minimum} {setting.unit}{qualifying(rate, class_name)}"
         text = f"too few to say anything, under {which}: {', '.join(counts)}{rest}."
         told.append(Finding("too few", question(rate, class_name), text))
     return told

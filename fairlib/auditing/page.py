@@ -82,8 +82,13 @@ def _glance(report: Report) -> list[Markup]:
         body = []
         for name in names:
             mine = rows[rows["group"] == name].set_index(["rate", "class"])
-            body.append([name, *(_glance_cell(mine.loc[key]) for key in rates.itertuples(index=False, name=None))])
-        against = rows["against"].iloc[0]
+            body.append(
+                [
+                    _bare(name, attribute),
+                    *(_glance_cell(mine.loc[key]) for key in rates.itertuples(index=False, name=None)),
+                ]
+            )
+        against = _bare(rows["against"].iloc[0], attribute)
         caption = f"By {attribute}: percentage points more (+) or less (−) than {against}"
         parts.append(table(caption, ["group", *heads], body, class_="glance"))
     if not parts:
@@ -129,7 +134,9 @@ def _comparisons(report: Report) -> list[Markup]:
 
 
 def _forest(rows: pd.DataFrame, title: str, limit: float, margin: float) -> Markup:
-    against = rows["against"].iloc[0]
+    attribute = rows["attribute"].iloc[0]
+    against = _bare(rows["against"].iloc[0], attribute)
+    rows = rows.assign(group=[_bare(name, attribute) for name in rows["group"]])
     caption = f"{title}. Compared with {against}"
     if len(rows) > MOST_ROWS:
         caption += f" ({MOST_ROWS} of {len(rows):,} groups, those whose differences are clearest)"
@@ -172,8 +179,8 @@ def _gaps(report: Report) -> list[Markup]:
             [
                 _short(row.rate, row.class_name),
                 f"{row.groups:,}",
-                element("td", row.highest, class_="words"),
-                element("td", row.lowest, class_="words"),
+                element("td", _bare(row.highest, attribute), class_="words"),
+                element("td", _bare(row.lowest, attribute), class_="words"),
                 f"{100 * row.gap:.1f} [{100 * row.low:.1f}, {100 * row.high:.1f}]",
             ]
             for row in rows.rename(columns={"class": "class_name"}).head(MOST_ROWS).itertuples()
@@ -184,6 +191,11 @@ def _gaps(report: Report) -> list[Markup]:
 
 def _head(words: str) -> Markup:
     return element("th", words, scope="col", class_="words")
+
+
+def _bare(name: str, attribute: str) -> str:
+    """Write a group without its attribute, under a heading that names it."""
+    return name.removeprefix(f"{attribute} = ")
 
 
 def _short(rate: str, class_name: str) -> str:

@@ -23,8 +23,9 @@ def common_objects() -> pd.DataFrame:
 @recipe("masking_runs", files=[], costly=True)
 def masking_runs() -> pd.DataFrame:
     """Test counts of five networks per mask (see `fairlib.training.masking.run`), with faint and with clear objects."""
+    from fairlib.generated_images import Contrast
     from fairlib.training import masking
 
-    settings = {name: masking.Setting(glyph=contrast) for name, contrast in CONTRASTS.items()}
+    settings = {name: masking.Setting(contrast=Contrast(objects=value)) for name, value in CONTRASTS.items()}
     runs = [masking.run(common_objects(), setting=setting).assign(objects=name) for name, setting in settings.items()]
     return pd.concat(runs, ignore_index=True)

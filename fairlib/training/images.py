@@ -24,6 +24,7 @@ from sklearn.metrics import average_precision_score
 from fairlib.data import write_whole
 from fairlib.ledger import published
 from fairlib.training.image_sets import READERS, ImageSet
+from fairlib.training.tabular import balancing_weights
 from fairlib.training.tallies import calibrate, tally
 
 LAST_LAYER = {"vgg16": "classifier.6", "alexnet": "classifier.6", "resnet18": "fc"}  # of torchvision's networks
@@ -175,6 +176,12 @@ def paper_objects() -> list[str]:
     return [name.split("/")[2] for name in names]
 
 
+def _balanced(images: ImageSet, ratio: float) -> np.ndarray:
+    if len(images.tasks) != 1:
+        raise ValueError(f"ratio needs one task, found {len(images.tasks)}")
+    return balancing_weights(images.task[:, 0].astype(int), images.man.astype(int), ratio)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """One run of one network: read the images, train, write the counts."""
     parser = argparse.ArgumentParser(prog="python -m fairlib.training.images", description=main.__doc__)
@@ -186,13 +193,17 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rate", type=float, help="learning rate (default: appendix A.2)")
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--side", type=int, default=224, help="pixels to which images are scaled")
+    parser.add_argument("--ratio", type=float, help="weigh majority to minority groups so (section 5.2, one task)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
     given = vars(parser.parse_args(arguments))
-    which, folder, tasks, seed, out = (given.pop(name) for name in ("images", "folder", "task", "seed", "out"))
+    names = ("images", "folder", "task", "seed", "out", "ratio")
+    which, folder, tasks, seed, out, ratio = (given.pop(name) for name in names)
     setting = replace(Setting(**given), predict_attribute=which == "coco")
     tasks = tasks or (paper_objects() if which == "coco" else ["Big_Nose"])
-    table = run(READERS[which](folder, tasks), setting=setting, seed=seed)
+    images = READERS[which](folder, tasks)
+    weights = None if ratio is None else _balanced(images["training"], ratio)
+    table = run(images, setting=setting, seed=seed, weights=weights).assign(ratio=ratio)
     write_whole(out, lambda beside: table.to_csv(beside, index=False, lineterminator="\n"))
 
 

@@ -1,29 +1,24 @@
 """The masking experiment of section 4.1 as a simulation: generated images for COCO's, a small network for VGG16.
 
-An image shows a person, whose clothes carry the attribute as a pattern, and objects, each a fixed glyph in its part of
-the image. Which objects go with men and with women follows the *real* COCO counts; all else - glyphs, contrast, noise -
-is made up. The three conditions are the paper's: the person left, half of the person's pixels blacked out at random
-("noisy"), or all of them ("full"); an object in front of the person stays visible. Nothing here is a photograph, and
-its numbers say what the mechanism does, not how large it is in COCO.
+Images come from `fairlib.generated_images`: which objects go with men and with women follows the *real* COCO counts,
+all else - glyphs, contrast, noise - is made up. The three conditions are the paper's: the person left, half of the
+person's pixels blacked out at random ("noisy"), or all of them ("full"); an object in front of the person stays
+visible. The numbers say what the mechanism does, not how large it is in COCO.
 
 `python -m fairlib data build masking_runs` trains all runs again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 from sklearn.metrics import average_precision_score
 from sklearn.neural_network import MLPClassifier
 
+from fairlib.generated_images import MASKS, Contrast, GeneratedImages, draw_images, draw_labels
 from fairlib.training.tallies import calibrate, tally
-
-MASKS = ("none", "noisy", "full")
-SIDE = 36  # pixels
-CELL = 12  # an object lives in one of 3 x 3 cells
-GLYPH = 7
 
 
 @dataclass(frozen=True)
@@ -33,70 +28,14 @@ class Setting:
     training: int = 20_000
     validation: int = 5_000
     test: int = 10_000
-    noise: float = 0.2  # standard deviation of a pixel, whose clean value lies in [0, 1]
-    pattern: float = 0.25  # largest contrast of the clothes; each person's is drawn uniformly below it
-    glyph: float = 0.8  # largest contrast of an object
+    contrast: Contrast = field(default_factory=Contrast)
     hidden: int = 128
     epochs: int = 12
     rate: float = 0.001
     data_seed: int = 2021
 
 
-@dataclass(frozen=True)
-class Images:
-    """Generated images (n x pixels) with the person's pixels that nothing covers, and the labels."""
-
-    pixels: np.ndarray
-    person: np.ndarray
-    task: np.ndarray  # n x |T|
-    man: np.ndarray
-
-    def masked(self, mask: str, rng) -> np.ndarray:
-        """Return the pixels with none, a random half, or all of the person's uncovered pixels set to 0."""
-        if mask not in MASKS:
-            raise ValueError(f"mask must be one of {', '.join(MASKS)}, found {mask!r}")
-        share = {"none": 0.0, "noisy": 0.5, "full": 1.0}[mask]
-        hidden = self.person & (np.random.default_rng(rng).random(self.person.shape, dtype=np.float32) < share)
-        return np.where(hidden, np.float32(0), self.pixels)
-
-
-def draw_labels(n: int, counts: pd.DataFrame, rng) -> tuple[np.ndarray, np.ndarray]:
-    """Draw who is a man, and which objects are there, given the gender independently, at COCO's real rates.
-
-    counts : images by object with the columns man, woman, the first row those of every image.
-    """
-    rng = np.random.default_rng(rng)
-    every, objects = counts.iloc[0][["man", "woman"]], counts.iloc[1:]
-    man = rng.random(n) < every["man"] / every.sum()
-    rates = (objects[["man", "woman"]] / every).to_numpy(dtype=float)
-    return man, rng.random((n, len(objects))) < np.where(man[:, None], rates[:, 0], rates[:, 1])
-
-
-def draw_images(man: np.ndarray, task: np.ndarray, *, setting: Setting, rng) -> Images:
-    """Paint the images that the labels describe. O(n pixels), plus one pass per object over the images that show it."""
-    rng = np.random.default_rng(rng)
-    glyphs, homes = _design(task.shape[1])
-    n = len(man)
-    canvas = np.full((n, SIDE, SIDE), 0.5, dtype=np.float32)
-    person = _silhouettes(n, rng)
-    stripes = np.indices((SIDE, SIDE)) // 2 % 2 - 0.5  # women's run down the image, men's across it
-    contrast = rng.uniform(0, setting.pattern, n).astype(np.float32)
-    clothes = np.where(man[:, None, None], stripes[0], stripes[1]).astype(np.float32)
-    canvas += person * (0.1 + contrast[:, None, None] * clothes)
-    covered = np.zeros_like(person)
-    for index in range(task.shape[1]):
-        shown = np.flatnonzero(task[:, index])
-        corner = homes[index] * CELL + 2 + rng.integers(-1, 2, (len(shown), 2))
-        rows = (corner[:, 0, None] + np.arange(GLYPH))[:, :, None]
-        columns = (corner[:, 1, None] + np.arange(GLYPH))[:, None, :]
-        strength = rng.uniform(0.2, 1.0, (len(shown), 1, 1)) * setting.glyph
-        canvas[shown[:, None, None], rows, columns] = 0.5 + strength * (glyphs[index] - 0.5)
-        covered[shown[:, None, None], rows, columns] = True
-    canvas += setting.noise * rng.standard_normal(canvas.shape, dtype=np.float32)
-    return Images(canvas.reshape(n, -1), (person & ~covered).reshape(n, -1), task, man)
-
-
-def train(images: dict[str, Images], mask: str, *, setting: Setting, seed: int) -> pd.DataFrame:
+def train(images: dict[str, GeneratedImages], mask: str, *, setting: Setting, seed: int) -> pd.DataFrame:
     """Train one network on masked images, calibrate on validation, and count its test predictions.
 
     images : training, validation and test images. The epoch with the lowest validation loss is taken, and thresholds
@@ -137,28 +76,11 @@ def run(counts: pd.DataFrame, *, setting: Setting | None = None, seeds: int = 5)
     images = {}
     for part in ("training", "validation", "test"):
         man, task = draw_labels(getattr(setting, part), counts, rng)
-        images[part] = draw_images(man, task, setting=setting, rng=rng)
+        images[part] = draw_images(man, task, contrast=setting.contrast, rng=rng)
     tables = [train(images, mask, setting=setting, seed=seed) for mask in MASKS for seed in range(seeds)]
     table = pd.concat(tables, ignore_index=True)
     table["object"] = table["object"].map(dict(enumerate(counts["object"].iloc[1:])))
     return table
-
-
-def _design(objects: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return each object's glyph and home cell: the same in every run, as a cat looks the same in every data set."""
-    rng = np.random.default_rng(66)
-    return rng.integers(0, 2, (objects, GLYPH, GLYPH)).astype(np.float32), rng.integers(0, 3, (objects, 2))
-
-
-def _silhouettes(n: int, rng) -> np.ndarray:
-    """Return n x SIDE x SIDE booleans: a head over a body, of random size and place, the same for all genders."""
-    row, column = np.indices((SIDE, SIDE), dtype=np.float32)[:, None]
-    middle = rng.uniform(13, 23, (n, 1, 1)).astype(np.float32)
-    top = rng.uniform(2, 10, (n, 1, 1)).astype(np.float32)
-    width = rng.uniform(4, 7, (n, 1, 1)).astype(np.float32)
-    head = (row - top - 3) ** 2 + (column - middle) ** 2 < 3.5**2
-    body = (row > top + 6) & (row < top + 26) & (np.abs(column - middle) < width)
-    return head | body
 
 
 def _cross_entropy(label: np.ndarray, chance: np.ndarray) -> float:

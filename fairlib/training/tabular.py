@@ -90,9 +90,9 @@ def run(data: Splits, *, model: str, ratio: float | None = None, balance: str = 
     rng = np.random.default_rng(rng)
     train, weights = data.train, None
     if ratio is not None and balance == "weights":
-        weights = balancing_weights(train, ratio)
+        weights = balancing_weights(train.task, train.group, ratio)
     elif ratio is not None:
-        train = train.take(subsample(train, ratio, rng=rng))
+        train = train.take(subsample(train.task, train.group, ratio, rng=rng))
     valid, test = MODELS[model](train, weights, data.valid, data.test.inputs, rng)
     threshold = calibrated_threshold(valid, data.train.task.mean())
     cells = np.bincount(4 * data.test.group + 2 * data.test.task + (test >= threshold), minlength=8)
@@ -105,27 +105,28 @@ def run(data: Splits, *, model: str, ratio: float | None = None, balance: str = 
     return found | counts
 
 
-def majority(examples: Examples) -> np.ndarray:
-    """Mark the examples of the majority groups: those that have group and task the way these are associated.
+def majority(task: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Mark the examples of the majority groups: those that have group and task, 0/1, the way these are associated.
 
     With "young" and gender: young women and men who are not young; the others are the minority groups.
     """
-    both = count(examples.task, examples.group)
+    both = count(task, group)
     associated = both.n * both.joint[0, 0] > both.attribute[0] * both.task[0]
-    return (examples.task == examples.group) == associated
+    return (np.asarray(task) == np.asarray(group)) == associated
 
 
-def balancing_weights(examples: Examples, ratio: float) -> np.ndarray:
+def balancing_weights(task: np.ndarray, group: np.ndarray, ratio: float) -> np.ndarray:
     """Return weights with mean 1 that make the majority groups weigh `ratio` times as much as the minority groups."""
-    major = majority(examples)
+    major = majority(task, group)
     weights = np.where(major, _positive(ratio) / major.sum(), 1 / (~major).sum())
     return weights / weights.mean()
 
 
-def subsample(examples: Examples, ratio: float, *, rng=None) -> np.ndarray:
+def subsample(task: np.ndarray, group: np.ndarray, ratio: float, *, rng=None) -> np.ndarray:
     """Return sorted rows that hold `ratio` times as many majority as minority examples, as many as possible."""
     rng = np.random.default_rng(rng)
-    kinds = np.flatnonzero(majority(examples)), np.flatnonzero(~majority(examples))
+    major = majority(task, group)
+    kinds = np.flatnonzero(major), np.flatnonzero(~major)
     minor = min(len(kinds[1]), int(len(kinds[0]) / _positive(ratio)))
     sizes = min(len(kinds[0]), round(ratio * minor)), minor
     return np.sort(np.concatenate([rng.permutation(kind)[:size] for kind, size in zip(kinds, sizes, strict=True)]))
