@@ -15,7 +15,7 @@ import nbformat
 from nbconvert.preprocessors import CellExecutionError, ExecutePreprocessor
 from traitlets.config import Config
 
-SECONDS_PER_CELL = 300
+SECONDS_PER_CELL = 120
 FIGURES = Path(__file__).resolve().parents[1] / "figures"
 
 
