@@ -73,6 +73,7 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
             FIGURES / f"{name}.{suffix}",
             lambda path, kind=suffix, facts=metadata: figure.savefig(path, format=kind, dpi=160, metadata=facts),
         )
+    plt.close(figure)  # else a notebook shows it twice: as the cell's value, and because it is still open
     return figure
 
 

@@ -7,11 +7,13 @@ python notebooks/execute.py --strip notebooks/01_mnli_genres.ipynb
 
 import os
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import nbformat
 from nbconvert.preprocessors import CellExecutionError, ExecutePreprocessor
+from traitlets.config import Config
 
 SECONDS_PER_CELL = 300
 FIGURES = Path(__file__).resolve().parents[1] / "figures"
@@ -20,11 +22,21 @@ FIGURES = Path(__file__).resolve().parents[1] / "figures"
 def execute(source: Path, target: Path) -> None:
     """Run `source` in its own folder and write the executed copy to `target`, with one line of progress."""
     notebook = nbformat.read(source, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        run(notebook, source, target, sockets=Path(folder) / "kernel")
+
+
+def run(notebook: nbformat.NotebookNode, source: Path, target: Path, *, sockets: Path) -> None:
+    """Run the cells, write the executed copy, and say so; or say which cell failed."""
+    # Kernels that start at the same time may pick the same ports, and then wait for each other for ever. Sockets in a
+    # folder of their own cannot be mixed up.
+    transport = {"transport": "ipc", "ip": str(sockets)} if os.name == "posix" else {}
     runner = ExecutePreprocessor(
         timeout=SECONDS_PER_CELL,
         kernel_name="python3",
         record_timing=False,  # else no two runs write the same bytes
         extra_arguments=["--log-level=ERROR"],
+        config=Config({"KernelManager": transport}),
     )
     started = time.monotonic()
     try:

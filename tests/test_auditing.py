@@ -237,6 +237,7 @@ def test_ten_thousand_groups():
         ({"group": []}, "group must be the name of a column"),
         ({"group": ["sex", "sex"]}, "group: a column is named twice"),
         ({"group": "sex", "margin": 0}, "margin must lie between 0 and 1, found 0"),
+        ({"group": "sex", "margin": "5 %"}, "margin must lie between 0 and 1, found '5 %'"),
         ({"group": "sex", "confidence": 95}, "confidence must lie between 0 and 1, found 95"),
         ({"group": "sex", "minimum": 1}, "minimum must be a whole number from 2 on, found 1"),
         ({"group": "sex", "depth": 0}, "depth must be a whole number from 1 on, found 0"),

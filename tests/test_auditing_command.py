@@ -2,7 +2,6 @@ import gzip
 import resource
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -167,10 +166,10 @@ def test_a_million_rows_take_less_than_30_seconds_and_2_gigabytes(tmp_path):
         "region",
     ]
     command += ["--label", "label", "--prediction", "prediction", "--html", str(tmp_path / "r.html")]
-    started = time.monotonic()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    seconds = time.monotonic() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0 and "1,000,000 cases" in done.stdout
-    gigabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
-    assert gigabytes < 2
-    assert seconds < 60, seconds  # 30 s is the aim (12 s on two idle cores); a busy machine gets the same again
+    # Processor seconds, so that what else the machine does makes no difference; 11 s when this was written, and 0.3 GB.
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 30
+    assert after.ru_maxrss < 2 * 2**20  # kilobytes

@@ -86,7 +86,8 @@ def test_cards_are_complete_and_name_a_working_command(name):
     card = data.card(name)
     assert {"title", "origin", "licence", "computed", "command", "file", "sha256", "rows"} <= set(card)
     assert all(str(value).strip() for value in card.values())
-    assert f"python -m fairlib data build {name}" in card["command"]
+    # Several models' tables come out of one training, which has a target of its own.
+    assert card["command"] == "make models" or f"python -m fairlib data build {name}" in card["command"]
     assert name in data._recipes()
 
 

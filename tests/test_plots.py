@@ -5,6 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from fairlib import plots
 
@@ -42,7 +43,7 @@ def test_type_is_readable_at_page_width(desk):
 
 def test_caption_is_in_the_picture_and_below_the_axes(desk):
     figure = plots.save(example(), "a", caption="Source: nobody. " * 20)
-    figure.canvas.draw()
+    FigureCanvasAgg(figure).draw()  # `save` closed the figure, which leaves it without a canvas of its own
     caption = next(text for text in figure.texts if "Source" in text.get_text())
     box = caption.get_window_extent()
     assert box.x1 <= figure.bbox.x1  # no line runs over the page

@@ -78,20 +78,19 @@ class Report:
     def summary(self) -> str:
         """Say what was compared and how it came out."""
         count = self.rows["verdict"].value_counts()
-        tested = int(self.rows["p_corrected"].notna().sum())
-        told = [f"{count.get('shown', 0):,} are shown", f"{count.get('hint', 0):,} are no more than hints"]
-        told.append(f"{count.get('open', 0):,} remain open")
-        if small := count.get("small", 0):
-            told.append(f"for {small:,} a difference of {100 * self.setting.margin:g} points or more is ruled out")
-        untested = "".join(
-            f" {count[verdict]:,} more comparisons were not made: {why}."
-            for verdict, why in (("too few", f"too few {self.setting.unit}"), ("undefined", "nothing varies"))
-            if verdict in count
-        )
-        return (
-            f"{self.setting.title}: {self.cases:,} cases, {self.rows['group'].nunique():,} groups compared. "
-            f"Of {tested:,} differences that were tested, {'; '.join(told)}.{untested}"
-        )
+        tested, groups = int(self.rows["p_corrected"].notna().sum()), self.rows["group"].nunique()
+        told = {
+            "shown": "shown",
+            "hint": "no more than hints",
+            "open": "open",
+            "small": f"where {100 * self.setting.margin:g} points or more are ruled out",
+        }
+        outcome = "; ".join(f"{count.get(verdict, 0):,} {words}" for verdict, words in told.items())
+        why = {"too few": f"too few {self.setting.unit}", "undefined": "nothing varies"}
+        untested = "; ".join(f"{count[verdict]:,} ({words})" for verdict, words in why.items() if verdict in count)
+        facts = f"{self.cases:,} cases, {groups:,} group{'s' if groups > 1 else ''} compared"
+        said = f"{self.setting.title}: {facts}. {tested:,} difference{'' if tested == 1 else 's'} tested: {outcome}."
+        return said + (f" Not tested: {untested}." if untested else "")
 
 
 def audit(

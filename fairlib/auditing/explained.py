@@ -41,9 +41,8 @@ def _reading(report: Report) -> list[Markup]:
         "“About so many more cases”": "An estimate: with these, a true difference of "
         f"{100 * setting.margin:g} points would be shown in {power} of 100 audits of this size.",
     }
-    explained |= {
-        BADGES[verdict].capitalize(): findings.sentence(words) for verdict, words in findings.VERDICTS.items()
-    }
+    present = [name for name in BADGES if name in set(report.rows["verdict"])]
+    explained |= {BADGES[name].capitalize(): findings.sentence(findings.VERDICTS[name]) for name in present}
     entries = [part for term, words in explained.items() for part in (element("dt", term), element("dd", words))]
     return [element("h2", "How to read this report"), element("dl", *entries)]
 
@@ -90,13 +89,16 @@ def _making(report: Report) -> list[Markup]:
         "many comparisons": "Holm's correction over all of them",
     }
     body = [[name, element("td", value, class_="words")] for name, value in facts.items()]
-    return [element("h2", "How it was made"), table("Data and settings", ["setting", "value"], body)]
+    return [
+        element("h2", "How it was made"),
+        table("Data and settings", ["setting", element("th", "value", scope="col", class_="words")], body),
+    ]
 
 
 NAMES = {
     "betting": "betting on matched blocks, which holds for any number of cases",
     "newcombe": "Newcombe's interval",
-    "clopper_pearson": "the union of two Clopper-Pearson intervals (where a count is below 5, if beside Newcombe's)",
+    "clopper_pearson": "two Clopper-Pearson intervals, one per side, where counts are small",
     "welch": "Welch's interval for means",
     "betting_pairs": "betting on the differences within sources, which holds for any number of sources",
     "by source": "t interval whose variance is that between sources",

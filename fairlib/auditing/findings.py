@@ -154,10 +154,9 @@ def _difference(row: pd.DataFrame, tested: int, setting: Setting) -> str:
         small = f" It is smaller than {margin:g} points." if 100 * max(abs(one.low), abs(one.high)) < margin else ""
         often = chance(one.p_corrected)
         return f"{said} A model that treats all alike would lead to such a claim in {often} audits.{small}"
-    return (
-        f"{said} If this were the only comparison, chance would do this in {chance(one.p)} audits; "
-        f"among {tested:,} comparisons it is no evidence. {needed(row, setting)}"
-    ).rstrip()
+    among = f"among {tested:,} comparisons it is no evidence" if tested > 1 else "that is too often for evidence"
+    only = "If this were the only comparison, chance" if tested > 1 else "Chance"
+    return f"{said} {only} would do this in {chance(one.p)} audits; {among}. {needed(row, setting)}".rstrip()
 
 
 def _open(rows: pd.DataFrame, setting: Setting) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 
 from fairlib.auditing.tally import Columns, listed
 from fairlib.bounds import METHODS
@@ -39,7 +40,7 @@ class Setting:
             name: getattr(self, name) for name in ("margin", "confidence", "power")
         }
         for name, value in shares.items():
-            if not 0 < value < 1:
+            if not isinstance(value, Real) or not 0 < value < 1:
                 raise ValueError(f"{name} must lie between 0 and 1, found {value!r}")
         for name, least in (("minimum", 2), ("depth", 1)):
             value = getattr(self, name)
