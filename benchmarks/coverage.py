@@ -1,7 +1,7 @@
 """How many examples do five points need, and does each interval keep its word? The tables behind notebook 10.
 
-python benchmarks/coverage.py          compute the first table (minutes), print the second from data/bundled
-python benchmarks/coverage.py --build  compute the second again, too (ten minutes; its seeds are in the table)
+python benchmarks/coverage.py          print both tables from data/bundled
+python benchmarks/coverage.py --build  compute them again first (a quarter of an hour; seeds are in the tables)
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ import argparse
 
 import fairlib
 from fairlib.bounds import METHODS
-from fairlib.coverage import five_points
 from fairlib.data import build
 
 
 def needed():
     """Examples that exclude 0 at an observed difference of .05, and that find a true one with 80 % power."""
-    table = five_points(progress=True)
+    table = fairlib.load("five_points", source="bundled")
     table["power"] = table["power"].map({0.8: "80 % power"}).fillna("observed")
     independent = table[table["discordant"].isna()].pivot_table(index="method", columns=["power", "error"], values="n")
     paired = table[table["discordant"].notna()].pivot_table(index="method", columns=["power", "discordant"], values="n")
@@ -39,7 +38,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", action="store_true", help="compute the tables again")
     if parser.parse_args().build:
-        print(build("coverage"))
+        for name in ("five_points", "coverage"):
+            print(build(name))
     independent, paired = needed()
     print("Examples needed for five points, balanced groups, by error rate of the better group\n")
     print(independent.to_string())

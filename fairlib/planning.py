@@ -74,7 +74,7 @@ def sample_size(
     _check_power(power)
     design = design_of(bias, method, error, gamma, discordant, max_cost, confidence)
     step = _step(design) if power is None else 1
-    low, high = 0, _whole_steps(_wald_size(design, power or 0.5), step)
+    low, high = 0, _whole_steps(1.05 * _wald_size(design, power or 0.5), step)
     while high <= LARGEST and not _suffices(high, design, power, rng):
         low, high = high, _whole_steps(1.3 * high, step) + step
     if high > LARGEST:
@@ -82,8 +82,7 @@ def sample_size(
     while low == 0 and high > step:
         lower = min(_whole_steps(high / 1.3, step), high - step)
         low, high = (0, lower) if _suffices(lower, design, power, rng) else (lower, high)
-    coarse = 0.01 if METHODS[method].counts is None and power is not None else 0
-    while high - low > max(step, coarse * low):
+    while high - low > max(step, _coarse(method, power) * low):
         middle = max(_whole_steps((low + high) / 2, step), low + step)
         low, high = (low, middle) if _suffices(middle, design, power, rng) else (middle, high)
     return high
@@ -103,22 +102,27 @@ def smallest_bias(
 ) -> float:
     """Return the smallest true difference that n examples show with this power, to a ten-thousandth of `max_cost`.
 
-    The arguments are those of `sample_size`; NaN where n examples can show no difference at all.
+    The arguments are those of `sample_size`; NaN where n examples can show no difference at all. For betting, to 1 %.
     """
     _check_power(power)
 
-    def suffices(share: float) -> bool:
-        design = design_of(share, method, error, gamma, discordant, 1.0, confidence)
-        return _suffices(n, design, power, rng)
+    def design(share: float) -> Design:
+        return design_of(share, method, error, gamma, discordant, 1.0, confidence)
 
-    low, high = 0.0, 1.0 - (error or 0.0)
+    most = 1.0 - (error or 0.0)
     if METHODS[method].paired and discordant is not None:
-        high = min(high, discordant)
-    if not suffices(high):
+        most = min(most, discordant)
+    if not _suffices(n, design(most), power, rng):
         return float("nan")
-    while high - low > 1e-4:
+    low, high = _wald_bias(n, design, most, power or 0.5), most
+    while low > 0 and _suffices(n, design(low), power, rng):
+        low, high = low / 1.3 if low > 1e-4 else 0.0, low
+    while 1.3 * low < high and not _suffices(n, design(1.3 * low), power, rng):
+        low *= 1.3
+    high = min(high, 1.3 * low) if low > 0 else high
+    while high - low > max(1e-4, _coarse(method, 0.5) * low):
         middle = (low + high) / 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
+        low, high = (low, middle) if _suffices(n, design(middle), power, rng) else (middle, high)
     return max_cost * high
 
 
@@ -142,6 +146,20 @@ def _wald_size(design: Design, power: float) -> float:
         a, b = (rate * (1 - rate) for rate in (design.rate_a, design.rate_b))
         variance = a / design.gamma + b / (1 - design.gamma)
     return variance * ((stats.norm.isf(design.alpha / 2) + stats.norm.ppf(power)) / bias) ** 2
+
+
+def _wald_bias(n: int, design, most: float, power: float) -> float:
+    """Return the bias for which normal theory asks for n examples."""
+    low, high = 1e-6, most
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _wald_size(design(middle), power) < n else (middle, high)
+    return 0.9 * low
+
+
+def _coarse(method: str, power: float | None) -> float:
+    """Return how exact the search may be: where power is simulated, more than 1 % would be noise."""
+    return 0.01 if METHODS[method].counts is None and power is not None else 0.0
 
 
 def _whole_steps(n: float, step: int) -> int:

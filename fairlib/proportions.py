@@ -11,7 +11,7 @@ import numpy as np
 from scipy import optimize, stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-LARGEST_TABLE = 4_000_000  # tables (n_a + 1)(n_b + 1) that the exact method looks at
+LARGEST_TABLE = 9_000_000  # tables (n_a + 1)(n_b + 1) that the exact method looks at
 
 
 def clopper_pearson(x_a, n_a, x_b, n_b, *, alpha: float):

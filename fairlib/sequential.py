@@ -1,7 +1,7 @@
 """An audit that may stop at any time: annotate one example after the other, look as often as you like.
 
 An interval for a fixed n is no longer a 95 % interval if one looks at it after every example and stops as soon as it
-excludes 0: with a z-test, looking a hundred times finds a difference where there is none in 37 % of audits. A
+excludes 0: with a z-test, looking a hundred times finds one where there is none in about two audits of five. A
 *confidence sequence* contains the truth at all times at once with the promised probability, so that stopping early
 cannot fool it.
 

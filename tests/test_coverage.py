@@ -1,6 +1,7 @@
 """The laboratory: its coverage by brute force, and the bundled grid against itself and against what methods promise."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -91,3 +92,13 @@ def test_betting_is_hardly_wider_than_what_promises_nothing(grid):
     widths = at.groupby("method")["width"].mean()
     assert widths["betting"] < 1.06 * widths["newcombe"]
     assert widths["betting"] < 0.75 * widths["bentkus"]
+
+
+def test_five_points_agree_with_planning():
+    table = fairlib.load("five_points", source="bundled")
+    for row in table[table["method"].isin(["bernstein_maximal", "newcombe", "hoeffding", "tango"])].itertuples():
+        truth = {"error": row.error} if pd.isna(row.discordant) else {"error": 0.3, "discordant": row.discordant}
+        power = None if pd.isna(row.power) else row.power
+        assert fairlib.planning.sample_size(0.05, method=row.method, power=power, **truth) == row.n
+    observed = table[table["power"].isna() & (table["method"] == "betting")].set_index("error")["n"]
+    assert (observed <= pd.Series({0.05: 520, 0.2: 1200, 0.475: 1680})).all()

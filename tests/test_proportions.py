@@ -124,5 +124,5 @@ def test_exact_end_is_where_the_tail_reaches_its_level():
 
 
 def test_exact_refuses_large_groups():
-    with pytest.raises(ValueError, match="allows 4,000,000, found 25,010,001; use 'betting'"):
+    with pytest.raises(ValueError, match="allows 9,000,000, found 25,010,001; use 'betting'"):
         proportions.exact_unconditional(10, 5000, 20, 5000, alpha=0.05)

@@ -34,3 +34,11 @@ def coverage() -> pd.DataFrame:
     from fairlib.coverage import grid
 
     return grid(progress=True)
+
+
+@recipe("five_points", files=[], costly=True)
+def five_points() -> pd.DataFrame:
+    """Examples that a claim of five points needs, by every method in `fairlib.bounds`: about five minutes."""
+    from fairlib.coverage import five_points
+
+    return five_points(progress=True)
