@@ -73,7 +73,8 @@ def measure(
     """
     chosen, explicit = choose(metrics)
     names = {"group": group, "label": label, "prediction": prediction, "source": source, "term": term}
-    scores = any(metric.uses == "probabilities" for metric in chosen.values())
+    # A metric of one's own may look at probabilities without saying so.
+    scores = any(metric.uses == "probabilities" or metric not in METRICS.values() for metric in chosen.values())
     options = {"probability": probability, "count": count, "bins": bins, "scores": scores}
     parts = [(read(predictions, classes=classes, **names, **options), chosen)]
     return tabulate(parts, explicit, replicates, confidence=confidence, combinations=combinations, rng=rng)

@@ -95,6 +95,26 @@ def schema(table) -> nw.Schema:
     return _frame(table).collect_schema()
 
 
+def parts(table, columns: Sequence[str]) -> Iterator[nw.DataFrame | nw.LazyFrame]:
+    """Yield some columns of a table: the whole frame where an engine holds it, else parts of at most `ROWS` rows."""
+    columns = list(columns)
+    if strange := [name for name in columns if name not in schema(table)]:
+        raise ValueError(f"no column {strange[0]!r}; the columns are {listed(schema(table))}")
+    if _is_dataset(table):
+        yield from map(nw.from_native, table.select_columns(columns).with_format("arrow").iter(ROWS))
+    elif _is_path(table):
+        import pyarrow
+
+        opened, several = _opened(table), False
+        for batch in opened.to_batches(columns=columns, batch_size=ROWS):
+            yield nw.from_native(pyarrow.Table.from_batches([batch]))
+            several = True
+        if not several:
+            yield nw.from_native(opened.schema.empty_table().select(columns))
+    else:
+        yield _frame(table).select(columns)
+
+
 def reduce(
     table,
     by: Sequence[str],
@@ -112,13 +132,10 @@ def reduce(
     """
     by, derived, totals = list(by), dict(derived or {}), dict(totals)
     columns = list(dict.fromkeys([*(name for name in by if name not in derived), *uses, *filter(None, [count])]))
-    known = schema(table)
-    if strange := [name for name in columns if name not in known]:
-        raise ValueError(f"no column {strange[0]!r}; the columns are {listed(known)}")
     if count is not None:
-        check_is_number(known, "count", count)
+        check_is_number(schema(table), "count", count)
         totals |= range_of(count) | {PARTS: Total(nw.col(count).cast(nw.Float64) % 1, "max")}
-    found = _added((_reduced(part, by, totals, derived) for part in _parts(table, columns)), by, totals)
+    found = _added((_reduced(part, by, totals, derived) for part in parts(table, columns)), by, totals)
     if count is not None:
         check_range(found, count, highest=MOST, allowed=COUNTS)
         if (found[PARTS] > 0).any():
@@ -156,6 +173,12 @@ def check_range(found: pd.DataFrame, name: str, *, highest: float, allowed: str)
         raise ValueError(f"column {name!r} must {allowed}, found {low.min():g} to {high.max():g}")
 
 
+def whole_numbers(part: nw.DataFrame, name: str) -> np.ndarray:
+    """Return a column of counts as floats, checked."""
+    reduce(part, [], {}, count=name)
+    return part[name].to_numpy().astype(float)
+
+
 def listed(values: Iterable, most: int = 12) -> str:
     """Write values for an error message."""
     values = list(values)
@@ -190,23 +213,6 @@ def _frame(table) -> nw.DataFrame | nw.LazyFrame:
             "a table must be a frame that narwhals knows (pandas, polars, Arrow, DuckDB, Dask, PySpark, ...), a "
             f"datasets.Dataset or the path of Parquet files, found {type(table).__name__}"
         ) from None
-
-
-def _parts(table, columns: list[str]) -> Iterator[nw.DataFrame | nw.LazyFrame]:
-    """Yield the columns of the whole frame where an engine holds it, else parts of at most `ROWS` rows."""
-    if _is_dataset(table):
-        yield from map(nw.from_native, table.select_columns(columns).with_format("arrow").iter(ROWS))
-    elif _is_path(table):
-        import pyarrow
-
-        opened, several = _opened(table), False
-        for batch in opened.to_batches(columns=columns, batch_size=ROWS):
-            yield nw.from_native(pyarrow.Table.from_batches([batch]))
-            several = True
-        if not several:
-            yield nw.from_native(opened.schema.empty_table().select(columns))
-    else:
-        yield _frame(table).select(columns)
 
 
 def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[str, nw.Expr]) -> pd.DataFrame:
