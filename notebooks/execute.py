@@ -12,11 +12,34 @@ import time
 from pathlib import Path
 
 import nbformat
+from nbclient.exceptions import CellTimeoutError
 from nbconvert.preprocessors import CellExecutionError, ExecutePreprocessor
 from traitlets.config import Config
 
 SECONDS_PER_CELL = 120
 FIGURES = Path(__file__).resolve().parents[1] / "figures"
+
+
+class Runner(ExecutePreprocessor):
+    """Runs the cells one after the other, and knows at which one it is."""
+
+    place = "the start of the kernel"
+
+    def preprocess_cell(self, cell, resources, index):
+        """Remember the cell, by its number among all cells and its id, and run it."""
+        self.place = f"cell {index + 1} (id '{cell.id}')"
+        return super().preprocess_cell(cell, resources, index)
+
+    def on_comm_open_jupyter_widget(self, message):
+        """Keep what a slider's output shows, but do not send it back to the kernel, which does not need it.
+
+        nbclient would send it on the socket on which it waits for the cell's reply. A reply that arrives at that moment
+        goes unnoticed until the cell's time is up (https://github.com/jupyter/nbclient/issues/312).
+        """
+        widget = super().on_comm_open_jupyter_widget(message)
+        if widget is not None:
+            widget.sync_state = lambda: None
+        return widget
 
 
 def execute(source: Path, target: Path) -> None:
@@ -31,8 +54,10 @@ def run(notebook: nbformat.NotebookNode, source: Path, target: Path, *, sockets:
     # Kernels that start at the same time may pick the same ports, and then wait for each other for ever. Sockets in a
     # folder of their own cannot be mixed up.
     transport = {"transport": "ipc", "ip": str(sockets)} if os.name == "posix" else {}
-    runner = ExecutePreprocessor(
+    runner = Runner(
         timeout=SECONDS_PER_CELL,
+        iopub_timeout=SECONDS_PER_CELL,
+        raise_on_iopub_timeout=True,  # else outputs that come late are left out, and nobody is told
         kernel_name="python3",
         record_timing=False,  # else no two runs write the same bytes
         extra_arguments=["--log-level=ERROR"],
@@ -41,10 +66,10 @@ def run(notebook: nbformat.NotebookNode, source: Path, target: Path, *, sockets:
     started = time.monotonic()
     try:
         runner.preprocess(notebook, {"metadata": {"path": str(source.parent)}})
-    except CellExecutionError as error:
+    except (CellExecutionError, CellTimeoutError, RuntimeError) as error:  # RuntimeError: the kernel died or never came
         failed = target.with_suffix(".failed.ipynb")
         write_whole(notebook, failed)
-        sys.exit(f"{source.stem}: {failed_cell(notebook)}: {error.ename}: {error.evalue}\n  (see {failed})")
+        sys.exit(f"{source.stem}: {runner.place} failed: {reason(error)}\n  (see {failed})")
     write_whole(notebook, target)
     # What the notebook wrote, so that `make` runs it again when one of these is deleted.
     outputs = sorted(FIGURES.glob(f"{source.stem[:2]}_*"))
@@ -53,12 +78,13 @@ def run(notebook: nbformat.NotebookNode, source: Path, target: Path, *, sockets:
     print(f"{source.stem}: done in {time.monotonic() - started:.1f} s", flush=True)
 
 
-def failed_cell(notebook: nbformat.NotebookNode) -> str:
-    """Name the cell that raised, by its number among all cells and its id."""
-    for number, cell in enumerate(notebook.cells, start=1):
-        if any(output.output_type == "error" for output in cell.get("outputs", [])):
-            return f"cell {number} (id '{cell.id}') failed"
-    return "a cell failed"
+def reason(error: Exception) -> str:
+    """Say in one line what went wrong."""
+    if isinstance(error, CellExecutionError):
+        return f"{error.ename}: {error.evalue}"
+    if isinstance(error, CellTimeoutError):
+        return f"no answer within {SECONDS_PER_CELL} s"
+    return str(error)
 
 
 def write_whole(notebook: nbformat.NotebookNode, target: Path) -> None:

@@ -1,14 +1,17 @@
 """The set-up: one place for dependencies, a light import, clean notebooks, and a runner that says what failed."""
 
+import importlib.util
 import os
 import re
 import statistics
 import subprocess
 import sys
+import time
 import tomllib
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 
 import fairlib
 from fairlib.data import ROOT
@@ -126,6 +129,53 @@ def test_runner_names_notebook_and_cell(notebook, tmp_path):
     assert done.returncode == 1
     assert "99_example: cell 2 (id 'cell-1') failed: ValueError: no such genre" in done.stderr
     assert not (tmp_path / "build" / "a.ipynb").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import time; time.sleep(60)", "no answer within 2 s"),
+        ("import os; os._exit(1)", "Kernel died"),
+    ],
+)
+def test_runner_names_the_cell_that_never_answers(notebook, tmp_path, monkeypatch, source, said):
+    runner = runner_module()
+    monkeypatch.setattr(runner, "SECONDS_PER_CELL", 2)
+    with pytest.raises(SystemExit, match=rf"^99_example: cell 2 \(id 'cell-1'\) failed: {said}"):
+        runner.execute(notebook("x = 1", source), tmp_path / "a.ipynb")
+    assert not (tmp_path / "a.ipynb").exists()
+
+
+def runner_module():
+    specification = importlib.util.spec_from_file_location("execute", RUNNER)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_runner_notices_the_reply_to_a_cell_with_a_slider(notebook, tmp_path, monkeypatch):
+    # The kernel's reply arrives while the runner is busy with the slider's output. It must not wait out its limit.
+    process = NotebookClient.process_message
+
+    def slowly(self, message, *where):
+        if message["msg_type"] == "display_data":
+            time.sleep(0.6)
+        return process(self, message, *where)
+
+    monkeypatch.setattr(NotebookClient, "process_message", slowly)
+    runner = runner_module()
+    monkeypatch.setattr(runner, "SECONDS_PER_CELL", 20)
+    slider = (
+        "import ipywidgets, time\n"
+        "ipywidgets.interact(lambda x: (display('the answer'), time.sleep(0.2)), x=ipywidgets.IntSlider(3));"
+    )
+    started = time.monotonic()
+    runner.execute(notebook(slider), tmp_path / "a.ipynb")
+    assert time.monotonic() - started < 20
+    executed = nbformat.read(tmp_path / "a.ipynb", as_version=4)
+    models = executed.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"].values()
+    (shown,) = [model["state"]["outputs"] for model in models if model["model_name"] == "OutputModel"]
+    assert "the answer" in shown[0]["data"]["text/plain"]
 
 
 def test_check_and_strip(notebook, tmp_path):
