@@ -18,6 +18,7 @@ from fairlib.tables import COUNT, listed
 
 ACCUMULATED = "accumulated"  # the name of the aggregate in results, so no group may carry it
 COLUMNS = {"group": "group", "label": "label", "prediction": "prediction", "source": "source", "term": "term"}
+ROWS = ("group", "term", "source", "unit", "label", "prediction", "probabilities", "count")  # arrays with a row each
 EXAMPLES = "examples"  # what is resampled where nothing ties them together
 ROUNDING = 1e-3  # how far probabilities, often stored with few digits, may be from summing to 1
 
@@ -70,12 +71,20 @@ class Examples:
 
     def only(self, keep: np.ndarray) -> Examples:
         """Return the examples where `keep` is true; units that lose all their examples go with them."""
-        unit = None if self.unit is None else np.unique(self.unit[keep], return_inverse=True)[1]
-        kept = {}
-        for name in ("group", "term", "source", "label", "prediction", "probabilities", "count"):
-            array = getattr(self, name)
-            kept[name] = None if array is None else array[keep]
-        return replace(self, unit=unit, **kept)
+        kept = {name: array[keep] for name in ROWS if (array := getattr(self, name)) is not None}
+        if self.unit is not None:
+            kept["unit"] = np.unique(self.unit[keep], return_inverse=True)[1]
+        return replace(self, **kept)
+
+    def ordered(self) -> Examples:
+        """Return the examples in an order of their own, for engines answer in any order, and draws go row by row."""
+        scores = () if self.probabilities is None else self.probabilities.T
+        codes = [codes for codes in (self.prediction, self.label, self.source, self.group) if codes is not None]
+        order = np.lexsort([*scores, *codes] if self.resampled == EXAMPLES else [*scores, *codes, self.term])
+        kept = {name: array[order] for name in ROWS if (array := getattr(self, name)) is not None}
+        if self.resampled == EXAMPLES:  # every row is a term of its own
+            kept |= {"term": np.arange(len(order)), "term_group": self.group[order]}
+        return replace(self, **kept)
 
     def check_units(self, *, one_label: bool) -> None:
         """Raise unless every unit has an example of every group and, if asked, a single label."""
@@ -140,7 +149,8 @@ def read(
         occurring = {str(value) for name in outcomes for value in tables.counts(table, [name], count=count)[name]}
         columns = {text: name for text, name in columns.items() if text in occurring}
     counted = _counted(table, by, list(columns.values()) if scores else [], count, bins)
-    return coded(counted, names, columns, classes=classes, rounded=0 if bins is None else 0.5 / bins)
+    examples = coded(counted, names, columns, classes=classes, rounded=0 if bins is None else 0.5 / bins)
+    return examples.ordered() if examples.resampled == EXAMPLES or not isinstance(table, pd.DataFrame) else examples
 
 
 def coded(
