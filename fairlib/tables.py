@@ -228,7 +228,7 @@ def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[
         found = found.collect() if isinstance(found, nw.LazyFrame) else found
     except TypeError as error:
         raise ValueError(f"a column of {listed(by)} holds values that cannot be counted: {error}") from error
-    found = found.to_pandas()
+    found = found.to_pandas().reset_index(drop=True)  # Dask's parts number their rows anew
     # Engines answer in types of their own; cases are whole numbers here, and everything else is a float.
     kinds = {name: np.int64 if name == COUNT else float for name in totals}
     return found.astype(kinds)
