@@ -52,7 +52,7 @@ def counts(frame: pd.DataFrame, by: Sequence[str], name: str) -> pd.DataFrame | 
 
 
 def _kind(digits: list[Digit]) -> np.dtype:
-    """Return the smallest type that holds all numbers on the way to a code: arithmetic on bytes costs hardly anything."""
+    """Return the smallest type that holds all numbers on the way to a code: arithmetic on bytes is nearly free."""
     low, high, lowest, highest = 0, 0, 0, 0
     for digit in digits:
         low, high = low * digit.size + digit.lowest, high * digit.size + digit.lowest + digit.size - 1
