@@ -54,7 +54,7 @@ def disparity_interval(
     paired: bool = False,
     rng=0,
 ) -> Interval:
-    """Return mean(cost_a) - mean(cost_b) with its interval.
+    """Return mean(cost_a) - mean(cost_b) with its interval, whatever the order of the examples in either list.
 
     cost_a, cost_b : what each example of the group was made to pay, from 0 to `max_cost`; if `paired`, of equal length,
         and the i-th of either belong together.
@@ -74,6 +74,7 @@ def disparity_interval(
     cost_a, cost_b = _costs("cost_a", cost_a, max_cost), _costs("cost_b", cost_b, max_cost)
     if paired and len(cost_a) != len(cost_b):
         raise ValueError(f"cost_a and cost_b must be of equal length if paired, found {len(cost_a)} and {len(cost_b)}")
+    cost_a, cost_b = _in_order(cost_a, cost_b, paired)
     low, high = METHODS[name].function(cost_a, cost_b, alpha=1 - confidence, rng=rng)
     estimate = max_cost * float(cost_a.mean() - cost_b.mean())
     low, high = (max_cost * float(np.clip(end, -1, 1)) for end in (low, high))
@@ -92,6 +93,17 @@ def _costs(name: str, values: ArrayLike, max_cost: float) -> np.ndarray:
         shown = ", ".join(f"{value:g}" for value in costs[outside][:3])
         raise ValueError(f"{name} must be in [0, max_cost={max_cost:g}], found {shown} ({outside.sum()} such)")
     return costs / max_cost
+
+
+def _in_order(cost_a: np.ndarray, cost_b: np.ndarray, paired: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the costs sorted (pairs stay together), so that the one seeded shuffle leads to the same order always.
+
+    Independent examples have no order that means anything, and nobody can try several orders in the place of seeds.
+    """
+    if paired:
+        order = np.lexsort((cost_b, cost_a))
+        return cost_a[order], cost_b[order]
+    return np.sort(cost_a), np.sort(cost_b)
 
 
 # --- From a list of costs to what each method needs -------------------------------------------------------------------
