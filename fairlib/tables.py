@@ -78,6 +78,18 @@ def paired_costs(table, *, costs: tuple[str, str], count: str | None = None) -> 
     return tuple(_counted(found, name) for name in costs)
 
 
+def counted(values) -> Counted | None:
+    """Return a table of one column as its counted values; None for what is a list or an array already."""
+    if isinstance(values, Counted):
+        return values
+    if not (_is_dataset(values) or isinstance(nw.from_native(values, pass_through=True), nw.DataFrame | nw.LazyFrame)):
+        return None
+    names = columns(values)
+    if len(names) != 1:
+        raise ValueError(f"a table of costs must have one column, found {listed(names)}; see tables.costs")
+    return _counted(counts(values, names), names[0])
+
+
 def cases(count: str | None) -> Total:
     """How many cases there are: rows, or the sum of a column of counts."""
     return Total(None if count is None else nw.col(count))
@@ -263,8 +275,6 @@ def _sum(parts: list[pd.DataFrame], by: list[str], totals: Mapping[str, Total]) 
 
 
 def _counted(found: pd.DataFrame, name: str) -> Counted:
-    """Return values in ascending order, so that engines that answer in another order agree."""
     if missing := int(found.loc[found[name].isna(), COUNT].sum()):
         raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
-    found = found.sort_values(name)
     return Counted(found[name].to_numpy(dtype=float), found[COUNT].to_numpy(dtype=np.int64))

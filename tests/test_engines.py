@@ -10,6 +10,7 @@ from test_tables import predictions
 
 import fairlib
 from fairlib import amplification, tables
+from fairlib.bounds import METHODS
 
 ENGINES = ["polars", "polars lazy", "arrow", "duckdb", "dask", pytest.param("spark", marks=pytest.mark.slow)]
 TASKS, PREDICTED, ATTRIBUTES = ["painting", "cooking"], ["p_painting", "p_cooking"], ["woman", "man"]
@@ -111,6 +112,29 @@ def test_amplification_refuses_what_is_no_label(held_by):
 def test_audit(held_by, frame, columns):
     how = {"group": "group", "label": "label", "interval": "counts"} | columns
     same(fairlib.audit(held_by(frame), **how).to_frame(), fairlib.audit(frame, **how).to_frame())
+
+
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.paired])
+def test_disparity_interval(held_by, frame, method):
+    """From the costs of two groups counted in the engine, and from two tables of one column."""
+    frame = frame.assign(wrong=(frame["label"] != frame["prediction"]).astype(int))[:400]
+    costs = [frame.loc[frame["group"] == name, ["wrong"]] for name in ("a", "b")]
+    expected = fairlib.disparity_interval(*(cost["wrong"] for cost in costs), method=method)
+    counted = tables.costs(held_by(frame[["group", "wrong"]]), cost="wrong", group="group", between=("a", "b"))
+    for found in (fairlib.disparity_interval(*pair, method=method) for pair in (counted, map(held_by, costs))):
+        assert (found.estimate, found.low, found.high) == pytest.approx(
+            (expected.estimate, expected.low, expected.high), abs=1e-12
+        )
+
+
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.paired])
+def test_disparity_interval_of_pairs(held_by, method):
+    frame = pd.DataFrame(np.random.default_rng(3).integers(0, 2, size=(200, 2)), columns=["her", "his"])
+    expected = fairlib.disparity_interval(frame["her"], frame["his"], method=method, paired=True)
+    found = fairlib.disparity_interval(
+        *tables.paired_costs(held_by(frame), costs=("her", "his")), method=method, paired=True
+    )
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_missing_values_are_named(held_by, frame):

@@ -109,6 +109,28 @@ def test_costs_of_two_groups_are_counted():
     assert (men.values.tolist(), men.count.tolist()) == ([0, 1], [1, 2])
 
 
+def test_costs_that_are_no_0_or_1_are_counted_too():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"group": rng.choice(["a", "b"], 500), "cost": rng.integers(0, 9, 500) / 2})
+    lists = [frame.loc[frame["group"] == name, "cost"] for name in "ab"]
+    counted = tables.costs(frame, cost="cost", group="group", between=("a", "b"))
+    for method in ("betting", "empirical_bernstein", "welch"):
+        found, expected = (fairlib.disparity_interval(*costs, method=method, max_cost=4) for costs in (counted, lists))
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_a_billion_examples_cost_no_more_than_their_counts():
+    rare, common = (tables.Counted(np.array([0, 1]), np.array([10**9 - k, k])) for k in (10_000_000, 10_010_000))
+    found = fairlib.disparity_interval(common, rare, method="newcombe")
+    assert found.estimate == pytest.approx(1e-5) and found.excludes(0)
+
+
+def test_a_table_of_costs_has_one_column():
+    frame = pd.DataFrame({"cost": [0, 1], "count": [3, 4]})
+    with pytest.raises(ValueError, match="a table of costs must have one column, found 'cost', 'count'"):
+        fairlib.disparity_interval(frame, [0, 1])
+
+
 @pytest.fixture
 def folder(tmp_path):
     frame = predictions()
