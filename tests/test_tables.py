@@ -156,6 +156,26 @@ def test_a_dataset_is_read_in_parts(monkeypatch):
     pd.testing.assert_frame_equal(fairlib.measure(dataset), expected, rtol=0, atol=1e-12)
 
 
+def test_everything_else_reads_folders_and_datasets_too(folder):
+    datasets = pytest.importorskip("datasets")
+    frame = pd.read_parquet(folder)
+    frame = frame.assign(women=(frame["group"] == "a").astype(int), right=(frame["label"] == "pos").astype(int))
+    parquet.write_table(pa.Table.from_pandas(frame, preserve_index=False), folder / "all.parquet")
+    columns = {"task": "right", "attribute": "women", "predicted": "p_pos"}
+    asked = {"group": "group", "label": "label", "prediction": "prediction", "interval": "counts"}
+    for table in (folder / "all.parquet", datasets.Dataset.from_pandas(frame)):
+        found = fairlib.amplification.from_table("A->T", table, **columns)
+        expected = fairlib.amplification.attribute_to_task(frame["right"], frame["women"], frame["p_pos"])
+        assert found == pytest.approx(expected, abs=1e-12)
+        found, expected = (fairlib.audit(rows, **asked).to_frame() for rows in (table, frame))
+        pd.testing.assert_frame_equal(found, expected, rtol=0, atol=1e-12)
+        costs = tables.costs(table, cost="right", group="group", between=("a", "b"))
+        found = fairlib.disparity_interval(*costs, method="newcombe")
+        lists = [frame.loc[frame["group"] == name, "right"] for name in "ab"]
+        expected = fairlib.disparity_interval(*lists, method="newcombe")
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
