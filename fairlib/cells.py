@@ -49,15 +49,17 @@ class Sample:
         return self.cdf[..., :-1] * np.diff(self.values, axis=-1)
 
     def draw(self, quantiles: np.ndarray) -> np.ndarray:
-        """Return the values at `quantiles` (..., groups, draws) of each cell: (..., draws, groups)."""
+        """Return the values at `quantiles` (..., groups, draws) of each cell: (..., draws, groups); NaN if empty."""
         support = self.cdf.shape[-1]
-        cdf = self.cdf.reshape(-1, support)
+        empty = self.size.reshape(-1) == 0
+        cdf = np.where(empty[:, None], 1.0, self.cdf.reshape(-1, support))  # NaN would spoil the order for all cells
         row = np.arange(len(cdf))[:, None]
         # One search for all cells: adding the row number puts the rows' functions end to end.
         wanted = np.broadcast_to(quantiles, (*self.cdf.shape[:-1], quantiles.shape[-1])).reshape(len(cdf), -1)
         found = np.searchsorted((cdf + row).ravel(), (wanted + row).ravel()).reshape(wanted.shape) - row * support
         values = np.broadcast_to(self.values, self.cdf.shape).reshape(-1, support)
         drawn = np.take_along_axis(values, np.clip(found, 0, support - 1), axis=1)
+        drawn[empty] = np.nan
         return drawn.reshape(*self.cdf.shape[:-1], -1).swapaxes(-1, -2)
 
 

@@ -17,6 +17,7 @@ from fairlib.bounds import METHODS
 
 GAMES = {"betting": 1000, "betting_pairs": 1000, "betting_per_group": 200}  # simulated; the last needs whole intervals
 WHOLE = ("bentkus", "exact_unconditional")  # count methods that make no sense of a fraction of an example
+ROUNDS = 1 << 14  # of a simulated game; a longer one is played in that many bundles, which costs little power
 CELLS = 1 << 24  # of a simulation: bounds its memory, at the price of fewer games
 FARTHEST = 7  # standard deviations: what lies beyond has no weight
 
@@ -117,17 +118,32 @@ def exact_level(n_a: int, n_b: int, alpha: float, difference: float = 0.0) -> tu
 
 def _simulated_power(n: int, design: Design, rng) -> float:
     rng = np.random.default_rng(rng)
-    rounds = n if design.paired else max(design.sizes(n))
-    games = _games(rounds, design)
     if design.paired:
-        outcome = rng.random((n, games))
         only_a = (design.rate_a - design.rate_b + design.discordant) / 2
-        shares = np.select([outcome < only_a, outcome < design.discordant], [1.0, 0.0], 0.5)
+        shape = (min(n, ROUNDS), _games(min(n, ROUNDS), design))
+        if n > ROUNDS:
+            sizes = np.broadcast_to(_bundles(n)[:, None], shape)
+            counts = rng.multinomial(sizes, [only_a, design.discordant - only_a, 1 - design.discordant])
+            shares = 0.5 + (counts[..., 0] - counts[..., 1]) / (2 * sizes)
+        else:
+            outcome = rng.random(shape)
+            shares = np.select([outcome < only_a, outcome < design.discordant], [1.0, 0.0], 0.5)
         return float(betting.rejects(shares, 0.5, alpha=design.alpha / 2).mean())
-    n_a, n_b = design.sizes(n)
-    cost_a = (rng.random((n_a, games)) < design.rate_a).astype(float)
-    cost_b = (rng.random((n_b, games)) < design.rate_b).astype(float)
-    return float(_bets_above_zero(cost_a, cost_b, design).mean())
+    sizes = design.sizes(n)
+    games = _games(min(max(sizes), ROUNDS), design)
+    costs = []
+    for size, rate in zip(sizes, (design.rate_a, design.rate_b), strict=True):
+        if size > ROUNDS:
+            bundles = _bundles(size)[:, None]
+            costs.append(rng.binomial(bundles, rate, size=(ROUNDS, games)) / bundles)
+        else:
+            costs.append((rng.random((size, games)) < rate).astype(float))
+    return float(_bets_above_zero(*costs, design).mean())
+
+
+def _bundles(size: int) -> np.ndarray:
+    """Return the sizes of `ROUNDS` bundles that are as equal as can be."""
+    return np.diff(np.linspace(0, size, ROUNDS + 1).astype(np.int64))
 
 
 def _bets_above_zero(cost_a: np.ndarray, cost_b: np.ndarray, design: Design) -> np.ndarray:

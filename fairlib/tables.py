@@ -146,7 +146,7 @@ def reduce(
     """
     by, derived, totals = list(by), dict(derived or {}), dict(totals)
     columns = list(dict.fromkeys([*(name for name in by if name not in derived), *uses, *filter(None, [count])]))
-    if totals == {COUNT: cases(None)} and (found := _packed(table, by)) is not None:
+    if [*totals] == [COUNT] and totals[COUNT].value is None and (found := _packed(table, by)) is not None:
         return found
     if count is not None:
         check_is_number(schema(table), "count", count)

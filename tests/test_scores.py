@@ -138,3 +138,14 @@ def test_draws_at_quantiles_are_the_sorted_values():
     found = sample.draw(quantiles)[0]  # sources x draws x groups
     for (source, group), part in frame.groupby(["source", "group"]):
         np.testing.assert_array_equal(found[source, :, "abc".index(group)], np.sort(part["p_pos"]))
+
+
+def test_a_cell_without_examples_has_no_draws_and_leaves_those_of_others_alone():
+    frame = suite(sources=3, terms=4, seed=4)
+    few = cells(frame, by_unit=True)
+    among = ~((few.unit == 1) & (few.examples.group == 2))
+    quantiles = np.broadcast_to((np.arange(4) + 0.5) / 4, (3, 3, 4))
+    found = few.sample(few.probability, among=among).draw(quantiles)[0]
+    expected = few.probabilities.draw(quantiles)[0].copy()
+    expected[1, :, 2] = np.nan
+    np.testing.assert_array_equal(found, expected)
