@@ -60,7 +60,8 @@ def run(notebook: nbformat.NotebookNode, source: Path, target: Path, *, sockets:
         raise_on_iopub_timeout=True,  # else outputs that come late are left out, and nobody is told
         kernel_name="python3",
         shutdown_kernel="immediate",  # it has nothing left to do
-        record_timing=False,  # else no two runs write the same bytes
+        record_timing=False,  # this and the next: else no two runs write the same bytes
+        coalesce_streams=True,
         extra_arguments=["--log-level=ERROR"],
         config=Config({"KernelManager": transport}),
     )
