@@ -36,7 +36,7 @@ lint: $(INSTALLED)  ## check style and that the notebooks are stored without out
 	$(BIN)/python notebooks/execute.py --check $(NOTEBOOKS)
 
 lock:  ## resolve pyproject.toml into requirements.lock again (needs uv)
-	uv pip compile pyproject.toml --extra develop --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra develop --extra engines --universal --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements.lock
 
 models: $(INSTALLED)  ## train the sentiment and named-entity models again (extra packages; up to 45 minutes)

@@ -27,6 +27,7 @@ _MODULES = (
     "scores",
     "sequential",
     "spans",
+    "tables",
     "templates",
 )
 _NAMES = {

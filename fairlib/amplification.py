@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairlib.cooccurrence import Counts, count, count_named, indicators
+from fairlib.cooccurrence import Counts, count, count_columns, count_named, indicators
 
 DIRECTIONS = ("A->T", "T->A", "MALS")
 TIES = {"negative": 0.0, "zero": 0.5}  # the y_at of a pair that is exactly independent
@@ -104,6 +104,30 @@ def from_counts(direction, labels, predicted, *, train=None, ties="negative", pa
     total = columns["amplification"][defined].sum()
     # For MALS a mean over tasks of a sum over attributes, all of which are defined for a task or none.
     return float(total / (defined.any(axis=0).sum() if direction == "MALS" else defined.sum()))
+
+
+def from_table(direction, table, *, task, attribute, predicted, train=None, ties="negative", pairs=False, count=None):
+    """Bias amplification from columns of any table that `fairlib.tables` reads: only sums leave the engine.
+
+    task, attribute : names of the columns of labels.
+    predicted : those of the predicted tasks (A->T) or attributes (T->A), in the order of the labels; for MALS both:
+        (tasks, attributes).
+    train : a table with the same columns of labels, or `Counts`, that sets the direction y_at.
+    count : column with the number of examples that a row stands for.
+    ties, pairs : as in `attribute_to_task`. O(n |A| |T|), one query for the labels and one for the predictions.
+    """
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
+    columns = {"task": task, "attribute": attribute}
+    labels = count_columns(table, **columns, count=count)
+    if not (train is None or isinstance(train, Counts)):
+        train = count_columns(train, **columns)
+    if direction == "MALS":
+        columns = dict(zip(columns, predicted, strict=True))
+    else:
+        columns["task" if direction == "A->T" else "attribute"] = predicted
+    found = count_columns(table, **columns, count=count, probabilities=direction != "MALS")
+    return from_counts(direction, labels, found, train=train, ties=ties, pairs=pairs)
 
 
 def directions(train: Counts, *, direction="A->T", ties="negative") -> np.ndarray:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairlib import betting, moments, pairs, proportions
+from fairlib import betting, moments, pairs, proportions, tables
 from fairlib.interval import Interval
 from fairlib.moments import Moments
 
@@ -54,10 +54,11 @@ def disparity_interval(
     paired: bool = False,
     rng=0,
 ) -> Interval:
-    """Return mean(cost_a) - mean(cost_b) with its interval.
+    """Return mean(cost_a) - mean(cost_b) with its interval, whatever the order of the examples in either list.
 
     cost_a, cost_b : what each example of the group was made to pay, from 0 to `max_cost`; if `paired`, of equal length,
-        and the i-th of either belong together.
+        and the i-th of either belong together. Lists, tables of one column, or counted costs (`fairlib.tables.costs`),
+        which methods in closed form take as they are, however many examples they stand for.
     method : a name in `METHODS`; by default "betting", or "betting_pairs" if `paired`: the narrowest that hold for any
         n.
     rng : seed or Generator of the one shuffle that betting makes; the other methods ignore it. Seed 0 unless told
@@ -71,27 +72,55 @@ def disparity_interval(
         raise ValueError(f"confidence must be in (0, 1), found {confidence}")
     if not 0 < max_cost < np.inf:
         raise ValueError(f"max_cost must be positive and finite, found {max_cost}")
-    cost_a, cost_b = _costs("cost_a", cost_a, max_cost), _costs("cost_b", cost_b, max_cost)
-    if paired and len(cost_a) != len(cost_b):
-        raise ValueError(f"cost_a and cost_b must be of equal length if paired, found {len(cost_a)} and {len(cost_b)}")
-    low, high = METHODS[name].function(cost_a, cost_b, alpha=1 - confidence, rng=rng)
-    estimate = max_cost * float(cost_a.mean() - cost_b.mean())
+    a, b = _costs("cost_a", cost_a, max_cost), _costs("cost_b", cost_b, max_cost)
+    if paired and not np.array_equal(a.count, b.count):
+        raise ValueError(
+            f"cost_a and cost_b must be of equal length if paired, found {a.count.sum()} and {b.count.sum()}"
+        )
+    a, b = _in_order(a, b, paired)
+    estimate = max_cost * float(np.average(a.values, weights=a.count) - np.average(b.values, weights=b.count))
+    if METHODS[name].counts and all(np.isin(costs.values, (0, 1)).all() for costs in (a, b)):
+        low, high = METHODS[name].counts(*_numbers(a, b, paired), alpha=1 - confidence)
+    else:
+        low, high = METHODS[name].function(np.repeat(*a), np.repeat(*b), alpha=1 - confidence, rng=rng)
     low, high = (max_cost * float(np.clip(end, -1, 1)) for end in (low, high))
     # A bettor weighs the examples a little differently; an interval without its estimate would only confuse.
     low, high = min(low, estimate), max(high, estimate)
     return Interval(estimate, low, high, confidence, name)
 
 
-def _costs(name: str, values: ArrayLike, max_cost: float) -> np.ndarray:
-    """Return the costs as shares of the largest, checked."""
-    costs = np.asarray(values, dtype=float)
-    if costs.ndim != 1 or not costs.size:
+def _costs(name: str, values, max_cost: float) -> tables.Counted:
+    """Return the costs as shares of the largest, checked, and how many examples pay each."""
+    counted = tables.counted(values)
+    costs = np.asarray(values if counted is None else counted.values, dtype=float)
+    count = np.ones(costs.shape, dtype=np.int64) if counted is None else np.asarray(counted.count)
+    if costs.ndim != 1 or not count.sum():
         raise ValueError(f"{name} must be a list of at least one cost, found shape {costs.shape}")
     outside = ~((costs >= 0) & (costs <= max_cost))  # NaN included
     if outside.any():
         shown = ", ".join(f"{value:g}" for value in costs[outside][:3])
-        raise ValueError(f"{name} must be in [0, max_cost={max_cost:g}], found {shown} ({outside.sum()} such)")
-    return costs / max_cost
+        raise ValueError(f"{name} must be in [0, max_cost={max_cost:g}], found {shown} ({count[outside].sum()} such)")
+    return tables.Counted(costs / max_cost, count)
+
+
+def _in_order(a: tables.Counted, b: tables.Counted, paired: bool) -> tuple[tables.Counted, tables.Counted]:
+    """Return the costs sorted (pairs stay together), so that the one seeded shuffle leads to the same order always.
+
+    Independent examples have no order that means anything, and nobody can try several orders in the place of seeds.
+    """
+    order_a = np.lexsort((b.values, a.values)) if paired else np.argsort(a.values, kind="stable")
+    order_b = order_a if paired else np.argsort(b.values, kind="stable")
+    return (
+        tables.Counted(a.values[order_a], a.count[order_a]),
+        tables.Counted(b.values[order_b], b.count[order_b]),
+    )
+
+
+def _numbers(a: tables.Counted, b: tables.Counted, paired: bool) -> tuple[int, ...]:
+    """Return what the methods in closed form take of 0-1 costs: sums and sizes, or the pairs that differ and all."""
+    if paired:
+        return (*(int(a.count[more].sum()) for more in (a.values > b.values, a.values < b.values)), int(a.count.sum()))
+    return tuple(int(number) for costs in (a, b) for number in (costs.values @ costs.count, costs.count.sum()))
 
 
 # --- From a list of costs to what each method needs -------------------------------------------------------------------

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from fairlib.drawing import Draws
 from fairlib.examples import Examples
-from fairlib.resampling import Draws
 
 REPLICATED_SUPPORT = 1000  # points, at equal shares, where replicates evaluate the distribution of a whole group
 
@@ -135,6 +135,7 @@ class Cells:
         """Sum `values` in each cell: (replicates, units, groups)."""
         groups = len(self.examples.groups)
         values = np.asarray(values, dtype=float)
+        values = values if self._count is None else values * self._count
         if self.draws is None:
             cell = self.unit * groups + self.examples.group
             return np.bincount(cell, values, minlength=self.units * groups).reshape(1, self.units, groups)
@@ -169,18 +170,24 @@ class Cells:
         table[sorted_unit, rank[order]] = sorted_values  # of values that share a place, the largest stays
         table = np.maximum.accumulate(table, axis=1)  # units with fewer distinct values repeat their last
         if self.draws is None:
-            replicates, group, weight = 1, examples.group[None, :], None
+            replicates, group, weight = 1, examples.group[None, :], self._count
         else:
             replicates, group = len(self.draws.term_group), self.draws.term_group[:, examples.term]
             weight = self.draws.term_weight[:, examples.term]
             if not self.by_unit:
                 weight = weight * self.draws.source_weight[:, examples.source]
+            weight = weight if self._count is None else weight * self._count
         if among is not None:
             weight = among * (1.0 if weight is None else weight)
         cell = ((np.arange(replicates)[:, None] * self.units + unit) * groups + group) * support + rank
         weight = None if weight is None else np.broadcast_to(weight, cell.shape).ravel()
         weights = np.bincount(cell.ravel(), weight, minlength=replicates * self.units * groups * support)
         return Sample(table[:, None, :], weights.reshape(replicates, self.units, groups, support))
+
+    @property
+    def _count(self) -> np.ndarray | None:
+        """How many examples each row stands for, unless the draws' weights say that already."""
+        return None if self.draws is not None and self.examples.counted else self.examples.count
 
     @property
     def _target(self) -> int:

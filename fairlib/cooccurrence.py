@@ -1,14 +1,18 @@
 """How often attributes and tasks occur, alone and together: all that bias amplification needs to know of a data set.
 
 Arrays have one row per example and hold 0 or 1 (predictions may hold probabilities), so that several attributes or
-tasks may be there at once. Examples are read in blocks: no copy of the input is ever made.
+tasks may be there at once. Examples are read in blocks: no copy of the input is ever made. Columns of a table that an
+engine holds are counted there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import narwhals as nw
 import numpy as np
+
+from fairlib import tables
 
 ROWS = 1 << 15  # examples converted at a time: bounds the memory, and keeps float32 counts exact
 
@@ -78,6 +82,60 @@ def count_named(*, probabilities=True, **named) -> Counts:
         joint += a.T @ t
     tasks, attributes = (tuple(getattr(values, "columns", ())) for values in named.values())
     return Counts(len(task), in_attribute, in_task, joint, attributes=attributes, tasks=tasks)
+
+
+def count_columns(table, *, task, attribute, count: str | None = None, probabilities: bool = False) -> Counts:
+    """Count columns of any table that `tables` reads; where an engine holds it, only sums come back.
+
+    task, attribute : names of columns of 0/1. count : column with the number of examples that a row stands for.
+    probabilities : whether the columns may hold probabilities, which are summed.
+    """
+    task, attribute = ([names] if isinstance(names, str) else list(names) for names in (task, attribute))
+    known = tables.schema(table)
+    for role, names in {"task": task, "attribute": attribute, "count": [count] if count else []}.items():
+        if strange := [name for name in names if name not in known]:
+            raise ValueError(f"{role}: no column {strange[0]!r}; the columns are {tables.listed(known)}")
+    sizes = np.cumsum([1, len(attribute), len(task)])
+    total = np.zeros(sizes[-1] + len(attribute) * len(task))
+    for part in tables.parts(table, dict.fromkeys([*task, *attribute, *([count] if count else [])])):
+        sums = _sums_in_engine if isinstance(part, nw.LazyFrame) else _sums_of_arrays
+        total += sums(part, task, attribute, count, probabilities)
+    (n,), in_attribute, in_task, joint = np.split(total, sizes)
+    return Counts(
+        float(n), in_attribute, in_task, joint.reshape(len(attribute), len(task)), tuple(attribute), tuple(task)
+    )
+
+
+def _sums_in_engine(part: nw.LazyFrame, task, attribute, count, probabilities: bool) -> np.ndarray:
+    """Return n, the sums of the attributes and of the tasks, and those of their products, from one query."""
+    weight = nw.lit(1.0) if count is None else nw.col(count).cast(nw.Float64)
+    number = {name: nw.col(name).cast(nw.Float64) for name in dict.fromkeys([*attribute, *task])}
+    values = [weight, *(number[name] * weight for name in [*attribute, *task])]
+    values += [number[a] * number[t] * weight for a in attribute for t in task]
+    sums = {f"fairlib: sum {place}": tables.Total(value) for place, value in enumerate(values)}
+    checks = {name: total for column in number for name, total in tables.range_of(column).items()}
+    between = {f"fairlib: between {name}": tables.Total(value * (1 - value), "max") for name, value in number.items()}
+    uses = [*number, *([count] if count else [])]
+    found = tables.reduce(part, [], sums | checks | between, uses=uses, count=count)
+    for name in number:
+        allowed = "hold probabilities in [0, 1]" if probabilities else "hold 0 or 1"
+        tables.check_range(found, name, highest=1, allowed=allowed)
+        if not probabilities and found[f"fairlib: between {name}"][0] > 0:
+            raise ValueError(f"column {name!r} must {allowed}, found others in between")
+    return found[list(sums)].to_numpy(dtype=float)[0]
+
+
+def _sums_of_arrays(part: nw.DataFrame, task, attribute, count, probabilities: bool) -> np.ndarray:
+    """Return the same from matrix products, which are faster where the rows are in memory."""
+    end = "_predicted" if probabilities else ""
+    named = {f"task{end}": part.select(task).to_numpy(), f"attribute{end}": part.select(attribute).to_numpy()}
+    t, a = indicators(**named).values()
+    weight = np.ones(len(t)) if count is None else tables.whole_numbers(part, count)
+    sums = 0.0
+    for a_, t_, w in blocks(a, t, weight):
+        a_ = a_ * w[:, None]
+        sums = sums + np.concatenate([[w.sum()], a_.sum(axis=0), w @ t_, (a_.T @ t_).ravel()])
+    return sums
 
 
 def blocks(*arrays: np.ndarray, kind=np.float64):

@@ -6,9 +6,9 @@ import numpy as np
 
 from fairlib import comparisons
 from fairlib.cells import Cells, Sample, background, worlds
+from fairlib.drawing import Draws
 from fairlib.examples import ACCUMULATED, Examples, NotMeasurable
 from fairlib.metrics import NORMALIZERS, Metric
-from fairlib.resampling import Draws
 
 REPLICATED_COMBINATIONS = 20  # per source and replicate: they average over sources, so few suffice
 

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
+from fairlib.drawing import NothingToExchange
 from fairlib.examples import read
 from fairlib.measuring import choose, distance, observed, replicated
-from fairlib.resampling import NothingToExchange
 
 # name -> (statsmodels' name, what is controlled, under which dependence of the p-values)
 METHODS = {

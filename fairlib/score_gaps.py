@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairlib import scores
+from fairlib import drawing, scores
 from fairlib.cells import Sample
 from fairlib.evaluation import Evaluation
 from fairlib.examples import Examples, NotMeasurable, read
 from fairlib.gaps import MANY, SHARE, STATISTICS
 from fairlib.measuring import ALL_CLASSES, MEMORY, choose
 from fairlib.metrics import Metric
-from fairlib.resampling import NothingToExchange, exchanged_draws, p_value, weighted_draws
+from fairlib.resampling import p_value
 
 
 def metric_gap(
@@ -68,12 +68,11 @@ def metric_gap(
     except NotMeasurable as error:
         raise ValueError(f"the scores cannot be measured: {error}") from error
     options = {"replicates": replicates, "batch": max(1, MEMORY // (len(examples) * len(examples.groups))), "rng": rng}
-    sources = int(examples.source.max()) + 1
-    resampled = _scores(examples, wanted, weighted_draws(sources, examples.term_group, **options), rng)
+    resampled = _scores(examples, wanted, drawing.bootstrap(examples, **options), rng)
     try:
-        draws = exchanged_draws(examples.source, examples.term, examples.term_group, **options)
-        exchanged = _scores(examples, wanted, draws, rng)
-    except NothingToExchange:
+        every = drawing.complete(examples) if examples.counted else examples
+        exchanged = _scores(every, wanted, drawing.null(every, **options), rng)
+    except drawing.NothingToExchange:
         exchanged = dict.fromkeys(wanted)
     rows = []
     for (name, target), score in found.items():
@@ -151,7 +150,7 @@ def widening(few: int, groups: int, confidence: float) -> float:
 
 def _independent(examples: Examples) -> int:
     """Return how many things vary on their own in the smallest group: its terms, or the sources if it has one term."""
-    terms = int(np.bincount(examples.term_group, minlength=len(examples.groups)).min())
+    terms = int(examples.independent.min())
     return terms if terms > 1 else int(examples.source.max()) + 1
 
 

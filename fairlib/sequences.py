@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairlib import scores, spans
-from fairlib.examples import Examples, read
+from fairlib.examples import COLUMNS, Examples, coded, probability_columns
 from fairlib.measuring import choose, tabulate
 from fairlib.metrics import Metric
 
@@ -102,9 +102,10 @@ def views(tokens: pd.DataFrame, columns: dict[str, str], pattern: str, classes) 
         raise ValueError(f"classes must be entity types of the tags, {', '.join(known)}, found {strange[0]!r}")
     aligned, left_out = _aligned(by_token, sentence)
     found = {
-        "tokens": read(by_token, classes=wanted),
-        "spans": read(by_span, classes=wanted),
-        "aligned": read(aligned, classes=wanted, unit="unit"),
+        view: coded(
+            frame, COLUMNS, probability_columns("p_{}", frame), classes=wanted, unit="unit" if "unit" in frame else None
+        )
+        for view, frame in {"tokens": by_token, "spans": by_span, "aligned": aligned}.items()
     }
     if without := set(found["tokens"].groups) - set(found["spans"].groups):
         raise ValueError(f"group(s) {', '.join(map(repr, without))} have neither a labelled nor a predicted span")

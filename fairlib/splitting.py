@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from fairlib import comparisons, resampling
+from fairlib import comparisons, drawing
 from fairlib.cells import Sample
 from fairlib.evaluation import Evaluation
 from fairlib.examples import Examples, NotMeasurable, read
@@ -59,10 +59,13 @@ def corrected(
         wanted[name, class_name] = (crossed(chosen[name], name), target)
     by, source_kind, term_kind, why_not = _halving(examples)
     found: dict[tuple, list] = {key: [] for key in values}
-    for draws in resampling.halved_draws(
-        source_kind, term_kind, examples.term_group, by="sources" if by == "sources" else "terms", splits=splits,
-        batch=max(2, MEMORY // (len(examples) * len(examples.groups))), rng=rng,
-    ):  # fmt: skip
+    options = {"splits": splits, "batch": max(2, MEMORY // (len(examples) * len(examples.groups))), "rng": rng}
+    if examples.counted:
+        halves = drawing.halved_counts(examples.count, examples.group, term_kind, **options)
+    else:
+        what = "sources" if by == "sources" else "terms"
+        halves = drawing.halved_draws(source_kind, term_kind, examples.term_group, by=what, **options)
+    for draws in halves:
         evaluation = Evaluation(examples, draws, combinations=combinations, rng=rng)
         for (name, class_name), (metric, target) in wanted.items():
             if metric is None or (why_not and metric.fairness == "counterfactual"):
@@ -145,9 +148,9 @@ def _halving(examples: Examples) -> tuple[str, np.ndarray, np.ndarray, str]:
     if examples.label is not None:  # so that both halves have examples of every class
         source_kind[examples.source] = examples.label
     term_kind = np.zeros(len(examples.term_group), dtype=int)
-    for number, terms in enumerate(resampling.same_sources(examples.source, examples.term, len(term_kind))):
+    for number, terms in enumerate(drawing.same_sources(examples.source, examples.term, len(term_kind))):
         term_kind[terms] = number
-    if np.bincount(examples.term_group, minlength=len(examples.groups)).min() >= 2:
+    if examples.independent.min() >= 2:
         of_kind = np.unique(np.stack([examples.term_group, term_kind]), axis=1, return_counts=True)[1]
         single = "" if of_kind.min() >= 2 else "a source has only one term of a group, which cannot be halved"
         if examples.resampled != "examples":

@@ -153,7 +153,7 @@ def test_errors_name_the_column(frame, change, columns, says):
 
 
 def test_other_bad_input_is_named(frame):
-    with pytest.raises(ValueError, match="frame must be a table .* found list"):
+    with pytest.raises(ValueError, match="a table must be a frame .* found list"):
         tally.read([1, 2], COLUMNS)
     with pytest.raises(ValueError, match="no rows"):
         tally.read(frame[:0], COLUMNS)

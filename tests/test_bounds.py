@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fairlib import betting, bounds, disparity_interval
 
@@ -80,6 +82,35 @@ def test_betting_uses_costs_between_the_extremes():
     assert bet.half_width < hoeffding.half_width / 3
 
 
+# --- order ---
+
+some_costs = st.lists(st.sampled_from([0.0, 0.25, 1.0]) | st.floats(0, 1), min_size=1, max_size=25)
+
+
+@given(some_costs, some_costs, st.randoms(use_true_random=False), st.sampled_from(["betting", "betting_per_group"]))
+@settings(max_examples=100, deadline=None)
+def test_the_order_of_the_examples_does_not_matter(cost_a, cost_b, random, method):
+    found = disparity_interval(cost_a, cost_b, method=method)
+    random.shuffle(cost_a), random.shuffle(cost_b)
+    assert disparity_interval(cost_a, cost_b, method=method) == found
+
+
+@given(
+    st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 1.0]) | st.floats(0, 1)] * 2), min_size=1, max_size=25), st.data()
+)
+@settings(max_examples=100, deadline=None)
+def test_the_order_of_the_pairs_does_not_matter(pairs, data):
+    shuffled = data.draw(st.permutations(pairs))
+    one, other = (disparity_interval(*np.array(order).T, paired=True) for order in (pairs, shuffled))
+    assert one == other
+
+
+def test_for_pairs_it_matters_who_belongs_together():
+    cost = np.repeat([1.0, 0.0], 30)
+    together, apart = (disparity_interval(cost, other, paired=True) for other in (cost, cost[::-1]))
+    assert together.half_width < apart.half_width / 2
+
+
 # --- input ---
 
 
@@ -114,8 +145,8 @@ def test_methods_for_counts_refuse_costs_in_between(name):
 
 
 def errors(n, rate):
-    """Return n costs, `rate` of them 1."""
-    return np.repeat([1.0, 0.0], [round(n * rate), n - round(n * rate)])
+    """Return n costs, `rate` of them 1, in increasing order."""
+    return np.repeat([0.0, 1.0], [n - round(n * rate), round(n * rate)])
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from toy_predictions import suite
 
 from fairlib import scores
 from fairlib.cells import Cells, background, divide, worlds
+from fairlib.drawing import Draws
 from fairlib.examples import read
-from fairlib.resampling import Draws
 
 
 def cells(frame, target="pos", by_unit=False, draws=None):

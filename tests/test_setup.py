@@ -18,14 +18,17 @@ from fairlib.data import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+EXTRAS = PROJECT["optional-dependencies"]
+LOCKED = PROJECT["dependencies"] + EXTRAS["develop"] + EXTRAS["engines"]
+CONDA_NAMES = {"duckdb": "python-duckdb"}  # where a package is called otherwise there
 RUNNER = ROOT / "notebooks" / "execute.py"
 
 
 def test_environment_yml_is_the_door_to_the_same_set():
     listed = re.findall(r"^  - ([\w-]+)(.*)$", (ROOT / "environment.yml").read_text(), flags=re.MULTILINE)
     found = {name: specification for name, specification in listed if name not in ("conda-forge", "pip")}
-    declared = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["develop"]
-    expected = dict(re.match(r"([\w-]+)(.*)", dependency).groups() for dependency in declared)
+    declared = [re.match(r"([\w-]+)(.*)", dependency).groups() for dependency in LOCKED]
+    expected = {CONDA_NAMES.get(name, name): specification for name, specification in declared}
     assert found == expected | {"python": PROJECT["requires-python"]}
 
 
@@ -33,7 +36,7 @@ def test_lock_pins_every_dependency_with_hashes_and_without_addresses():
     text = (ROOT / "requirements.lock").read_text()
     assert "://" not in text
     pinned = set(re.findall(r"^([a-z0-9._-]+)==", text, flags=re.MULTILINE))
-    for dependency in PROJECT["dependencies"] + PROJECT["optional-dependencies"]["develop"]:
+    for dependency in LOCKED:
         assert re.match(r"[\w-]+", dependency).group() in pinned
     for block in re.split(r"\n(?=[a-z])", text):
         assert "--hash=sha256:" in block, block.splitlines()[0]

@@ -8,7 +8,7 @@ import pytest
 from simulated_models import UNSIGNED, independent, model
 
 import fairlib
-from fairlib import METRICS, Metric, resampling, scores, splitting
+from fairlib import METRICS, Metric, drawing, scores, splitting
 from fairlib.examples import read
 
 MANY = [name for name in UNSIGNED if not METRICS[name].two_groups]
@@ -34,7 +34,7 @@ def test_halves_are_complements_and_split_every_kind_of_every_group():
     group = np.array([0] * 7 + [1] * 6 + [2] * 2)
     kind = np.array([0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1, 1, 0, 1])
     seen = set()
-    for draws in resampling.halved_draws(np.zeros(4, dtype=int), kind, group, by="terms", splits=40, batch=20, rng=0):
+    for draws in drawing.halved_draws(np.zeros(4, dtype=int), kind, group, by="terms", splits=40, batch=20, rng=0):
         one, other = np.split(draws.term_weight, 2)
         assert len(one) <= 10 and set(np.unique(one)) == {0, 1}
         np.testing.assert_array_equal(one + other, 1)
@@ -50,9 +50,7 @@ def test_halves_are_complements_and_split_every_kind_of_every_group():
 
 def test_halves_of_sources_have_every_class():
     kind = np.array([0, 1, 0, 1, 2, 2])
-    (draws,) = resampling.halved_draws(
-        kind, np.zeros(2, dtype=int), np.arange(2), by="sources", splits=5, batch=50, rng=0
-    )
+    (draws,) = drawing.halved_draws(kind, np.zeros(2, dtype=int), np.arange(2), by="sources", splits=5, batch=50, rng=0)
     for k in range(3):
         np.testing.assert_array_equal(draws.source_weight[:, kind == k].sum(axis=1), 1)
     np.testing.assert_array_equal(draws.term_weight, 1)

@@ -14,10 +14,13 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from fairlib import tables
+from fairlib.tables import COUNT, listed
+
 MISSING, EMPTY = "(missing)", "(empty)"
 MOST_CLASSES = 100
 MANY = 1000  # groups: more are suspicious
-COUNT, SCORE, SQUARE = "fairlib: count", "fairlib: sum of probabilities", "fairlib: sum of their squares"
+SCORE, SQUARE = "fairlib: sum of probabilities", "fairlib: sum of their squares"
 THRESHOLDED = "fairlib: probability at least the threshold"
 
 
@@ -78,43 +81,34 @@ def read(frame, columns: Columns, *, positive=None) -> Tally:
 def cells(frame, columns: Columns) -> pd.DataFrame:
     """Return one row per combination of the columns' values, with its count and its sums of probabilities.
 
-    Lazy frames are collected only afterwards. O(rows); the memory of the answer is that of the distinct combinations.
+    O(rows), in the engine that holds them; the memory of the answer is that of the distinct combinations.
     """
-    try:
-        frame = nw.from_native(frame)
-    except TypeError:
-        raise ValueError(
-            "frame must be a table that narwhals knows (pandas, polars, Arrow, DuckDB, ...), "
-            f"found {type(frame).__name__}"
-        ) from None
-    known = frame.collect_schema().names()
     if strange := [name for name in columns.names if not isinstance(name, str)]:
         raise ValueError(f"names of columns must be words, found {strange[0]!r}; rename it")
+    known = tables.schema(frame)
     for role in ("group", "label", "prediction", "probability", "source", "count"):
         asked = getattr(columns, role) or ()
         for name in asked if role == "group" else (asked,) if asked else ():
             if name not in known:
                 raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
-    frame = frame.select(columns.names)
-    _check_numbers(frame, columns)
     keys = [name for name in columns.names if name not in (columns.probability, columns.count)]
-    sums = {COUNT: nw.col(columns.count).sum() if columns.count else nw.len()}
+    totals, derived = {COUNT: tables.cases(columns.count)}, {}
     if columns.probability:
+        tables.check_is_number(known, "probability", columns.probability)
         # With counts, a row's probability belongs to as many examples.
         chance = nw.col(columns.probability).cast(nw.Float64)
         weight = nw.col(columns.count) if columns.count else 1.0
-        frame = frame.with_columns((chance * weight).alias(SCORE), (chance * chance * weight).alias(SQUARE))
-        sums |= {SCORE: nw.col(SCORE).sum(), SQUARE: nw.col(SQUARE).sum()}
+        totals |= {SCORE: tables.Total(chance * weight), SQUARE: tables.Total(chance * chance * weight)}
+        totals |= tables.range_of(columns.probability)
         if columns.thresholded:
-            frame = frame.with_columns((chance >= columns.threshold).alias(THRESHOLDED))
+            derived[THRESHOLDED] = chance >= columns.threshold
             keys.append(THRESHOLDED)
-    try:
-        counted = frame.group_by(keys, drop_null_keys=False).agg(*(sum_.alias(name) for name, sum_ in sums.items()))
-    except TypeError as error:
-        raise ValueError(f"a column of {listed(keys)} holds values that cannot be counted: {error}") from error
-    if isinstance(counted, nw.LazyFrame):
-        counted = counted.collect()
-    return counted.to_pandas()
+    uses = [columns.probability] if columns.probability else []
+    found = tables.reduce(frame, keys, totals, derived=derived, uses=uses, count=columns.count)
+    if columns.probability:
+        tables.check_range(found, columns.probability, highest=1, allowed="lie in [0, 1]")
+        found = found.drop(columns=[*tables.range_of(columns.probability)])
+    return found
 
 
 def tally(counted: pd.DataFrame, columns: Columns, *, positive=None) -> Tally:
@@ -160,12 +154,6 @@ def tally(counted: pd.DataFrame, columns: Columns, *, positive=None) -> Tally:
     )
 
 
-def listed(values, most: int = 12) -> str:
-    """Write values for an error message."""
-    values = list(values)
-    return ", ".join(map(repr, values[:most])) + (f" and {len(values) - most} more" if len(values) > most else "")
-
-
 def label_text(value) -> str:
     """Write a value as a reader expects it: 1 and not 1.0, and never an empty word."""
     if isinstance(value, float) and value.is_integer():
@@ -178,30 +166,6 @@ def spelled(values: list) -> list[str]:
     names = [label_text(value) for value in values]
     times = Counter(names)
     return [name if times[name] == 1 else repr(value) for name, value in zip(names, values, strict=True)]
-
-
-def _check_numbers(frame, columns: Columns) -> None:
-    for role in filter(lambda role: getattr(columns, role), ("probability", "count")):
-        name = getattr(columns, role)
-        kind = frame.collect_schema()[name]
-        if not kind.is_numeric():
-            raise ValueError(f"{role}: column {name!r} must hold numbers, found values of type {kind}")
-        number = nw.col(name).cast(nw.Float64)
-        facts = frame.select(
-            missing=(number.is_null() | number.is_nan()).sum(),
-            low=number.min(),
-            high=number.max(),
-            parts=(number % 1).max(),
-        )
-        facts = (facts.collect() if isinstance(facts, nw.LazyFrame) else facts).rows(named=True)[0]
-        if facts["missing"]:
-            raise ValueError(f"column {name!r} has {facts['missing']} missing value(s); every case needs one")
-        if facts["low"] is None:
-            continue  # no rows, which is said elsewhere
-        wrong = facts["low"] < 0 or (facts["high"] > 1 if role == "probability" else facts["parts"] > 0)
-        if wrong:
-            allowed = "lie in [0, 1]" if role == "probability" else "hold counts (0, 1, 2, ...)"
-            raise ValueError(f"column {name!r} must {allowed}, found {facts['low']:g} to {facts['high']:g}")
 
 
 def _attribute(column: pd.Series, name: str, count: np.ndarray) -> tuple[Coded, list[str]]:

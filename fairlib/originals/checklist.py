@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from fairlib import resampling, scores, templates
+from fairlib import drawing, resampling, scores, templates
 from fairlib.data import File, original, recipe, require_columns
 from fairlib.evaluation import Evaluation
 from fairlib.examples import Examples, read
@@ -139,9 +139,9 @@ def with_uncertainty(examples: Examples, metrics: dict[str, Metric], *, rng=2020
     options = {"replicates": REPLICATES, "batch": batch, "rng": rng}
     drawn = (
         replace(draws, term_weight=np.ones_like(draws.term_weight))
-        for draws in resampling.weighted_draws(sources, examples.term_group, **options)
+        for draws in drawing.weighted_draws(sources, examples.term_group, **options)
     )
-    exchanged = resampling.exchanged_draws(examples.source, examples.term, examples.term_group, **options)
+    exchanged = drawing.exchanged_draws(examples.source, examples.term, examples.term_group, **options)
     over_sources, over_terms = (_replicates(examples, metrics, draws, rng) for draws in (drawn, exchanged))
     terms = np.bincount(examples.term_group)
     rows = []

@@ -6,7 +6,7 @@ import pytest
 from toy_predictions import MANY_GROUPS, suite, value
 
 import fairlib
-from fairlib import resampling
+from fairlib import drawing, resampling
 from fairlib.evaluation import Evaluation
 from fairlib.examples import read
 from fairlib.metrics import METRICS
@@ -16,9 +16,7 @@ from fairlib.metrics import METRICS
 def test_draws_that_change_nothing_give_the_value_itself(name):
     """The path of replicates, with weights of one, against the path without any."""
     examples = read(suite(sources=6, terms=1, seed=1))
-    ones = resampling.Draws(
-        np.ones((2, 6)), np.ones((2, len(examples.term_group))), np.tile(examples.term_group, (2, 1))
-    )
+    ones = drawing.Draws(np.ones((2, 6)), np.ones((2, len(examples.term_group))), np.tile(examples.term_group, (2, 1)))
     target = 0 if METRICS[name].per_class else None
     plain, drawn = (
         Evaluation(examples, draws, combinations=100, rng=np.random.default_rng(0)).rows(METRICS[name], target)
@@ -35,7 +33,7 @@ def test_a_source_s_weight_counts_in_every_kind_of_metric():
     copies = [frame[frame["source"] == 0].assign(source=100 + i) for i in range(2)]
     examples, written = read(frame), pd.concat([frame, *copies])
     weights = np.array([[3.0, 1, 1, 1, 1]])
-    draws = resampling.Draws(weights, np.ones((1, len(examples.term_group))), examples.term_group[None, :])
+    draws = drawing.Draws(weights, np.ones((1, len(examples.term_group))), examples.term_group[None, :])
     names = [name for name in MANY_GROUPS if METRICS[name].per_class]
     evaluation = Evaluation(examples, draws, combinations=100, rng=np.random.default_rng(0))
     for name in names:
@@ -52,7 +50,7 @@ def test_exchanged_terms_keep_every_source_s_number_of_variations():
     before = pd.crosstab(examples.source, examples.group).to_numpy()
     kinds = np.array(["01".find(name[-1]) >= 0 for name in sorted(frame["term"].unique())])
     moved = False
-    for draws in resampling.exchanged_draws(
+    for draws in drawing.exchanged_draws(
         examples.source, examples.term, examples.term_group, replicates=20, batch=7, rng=0
     ):
         assert (draws.source_weight == 1).all() and (draws.term_weight == 1).all()
@@ -67,7 +65,7 @@ def test_exchanged_terms_keep_every_source_s_number_of_variations():
 def test_draws_come_in_batches_with_the_number_asked_for():
     sizes = [
         len(draws.source_weight)
-        for draws in resampling.weighted_draws(3, np.array([0, 0, 1]), replicates=10, batch=4, rng=0)
+        for draws in drawing.weighted_draws(3, np.array([0, 0, 1]), replicates=10, batch=4, rng=0)
     ]
     assert sizes == [4, 4, 2]
 
@@ -78,9 +76,9 @@ def test_where_no_term_can_change_its_group_there_is_no_null_and_the_result_says
     found = fairlib.measure(frame, "FPED", replicates=10)
     assert found["p"].isna().all() and found["null"].isna().all() and found["low"].notna().all()
     assert "none can be exchanged" in found.attrs["no null"]
-    with pytest.raises(resampling.NothingToExchange, match="none can be exchanged"):
+    with pytest.raises(drawing.NothingToExchange, match="none can be exchanged"):
         examples = read(frame)
-        next(resampling.exchanged_draws(
+        next(drawing.exchanged_draws(
             examples.source, examples.term, examples.term_group, replicates=1, batch=1, rng=0
         ))  # fmt: skip
 

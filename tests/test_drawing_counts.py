@@ -1,0 +1,96 @@
+"""Resampling counts is resampling the rows that they stand for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_tables import predictions
+
+import fairlib
+from fairlib import drawing, measuring
+from fairlib.examples import read
+from fairlib.metrics import METRICS
+
+COLUMNS = ["group", "label", "prediction"]
+
+
+@pytest.fixture(scope="module")
+def counted():
+    return read(predictions(n=600)[COLUMNS])
+
+
+def rows(examples):
+    """The same examples, one row each."""
+    picked = np.repeat(np.arange(len(examples)), examples.count)
+    every = replace(examples.only(picked), count=None)
+    return replace(every, term=np.arange(len(picked)), term_group=examples.group[picked])
+
+
+@pytest.mark.parametrize("kind", ["bootstrap", "null"])
+def test_replicates_are_distributed_as_those_of_rows(counted, kind):
+    metrics = {name: METRICS[name] for name in ("FPED*", "TPRGap")}
+    found = []
+    for examples in (counted, rows(counted)):
+        values = measuring.observed(examples, metrics, True, 100, np.random.default_rng(0))[0]
+        found.append(measuring.replicated(examples, metrics, values, kind, 4000, 100, np.random.default_rng(1)))
+    by_count, by_row = found
+    for key in by_count:
+        a, b = by_count[key], by_row[key]
+        assert a.mean() == pytest.approx(b.mean(), abs=5 * b.std() / np.sqrt(4000)), key  # five standard errors
+        assert a.std() == pytest.approx(b.std(), rel=0.07), key
+
+
+def test_exchanged_counts_keep_the_sizes_of_groups_and_kinds(counted):
+    complete = drawing.complete(counted)
+    table = complete.count.reshape(len(counted.groups), -1)
+    moved = 0
+    for draws in drawing.null(complete, replicates=30, batch=7, rng=0):
+        for weights in draws.term_weight:
+            drawn = weights.reshape(table.shape)
+            np.testing.assert_array_equal(drawn.sum(axis=0), table.sum(axis=0))
+            np.testing.assert_array_equal(drawn.sum(axis=1), table.sum(axis=1))
+            moved += np.any(drawn != table)
+    assert moved == 30
+
+
+def test_completing_adds_nobody(counted):
+    some = counted.only(np.arange(len(counted)) != 0)  # so that a cell is missing
+    complete = drawing.complete(replace(some, term=np.arange(len(some)), term_group=some.group))
+    assert len(complete) == len(some) + 1 and complete.count.sum() == some.count.sum()
+    assert np.count_nonzero(complete.count == 0) == 1
+
+
+def test_halved_counts_are_halves(counted):
+    count, group, kind = counted.count, counted.group, counted.label
+    for draws in drawing.halved_counts(count, group, kind, splits=20, batch=6, rng=0):
+        one, other = np.split(draws.term_weight, 2)
+        np.testing.assert_array_equal(one + other, np.broadcast_to(count, one.shape))
+        for g in np.unique(group):
+            for k in np.unique(kind):
+                mine = (group == g) & (kind == k)
+                assert np.abs(one[:, mine].sum(axis=1) - other[:, mine].sum(axis=1)).max() <= 1
+
+
+def test_corrected_metrics_of_counts_are_those_of_rows():
+    frame = predictions(n=900)[COLUMNS]
+    people = frame.value_counts().rename("people").reset_index()
+    found = fairlib.corrected(people, "TPRGap", count="people", splits=2000)
+    expected = fairlib.corrected(pd.concat([frame]), "TPRGap", splits=2000, rng=1)
+    pd.testing.assert_frame_equal(found, expected, rtol=0, atol=2e-3)
+
+
+def test_a_family_and_a_gap_take_counts():
+    frame = predictions(n=900)[COLUMNS]
+    people = frame.value_counts().rename("people").reset_index()
+    for function in (fairlib.multiplicity.family, fairlib.metric_gap):
+        found = function(people, ["TPRGap"], count="people", replicates=200)
+        pd.testing.assert_frame_equal(found, function(frame, ["TPRGap"], replicates=200))
+
+
+def test_the_cost_does_not_grow_with_the_examples():
+    """A billion examples in a table of counts: this test would not end otherwise."""
+    people = predictions()[COLUMNS].value_counts().rename("people").reset_index()
+    people["people"] *= 10**6
+    found = fairlib.measure(people, "TPRGap", count="people", replicates=200)
+    assert ((found["high"] - found["low"]) < 1e-3).all()

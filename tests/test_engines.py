@@ -1,0 +1,176 @@
+"""The same numbers from every engine that holds the rows, to 1e-12, and only counts come back."""
+
+import shutil
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from test_tables import predictions
+
+import fairlib
+from fairlib import amplification, tables
+from fairlib.bounds import METHODS
+
+ENGINES = ["polars", "polars lazy", "arrow", "duckdb", "dask", pytest.param("spark", marks=pytest.mark.slow)]
+TASKS, PREDICTED, ATTRIBUTES = ["painting", "cooking"], ["p_painting", "p_cooking"], ["woman", "man"]
+
+
+@pytest.fixture(scope="session")
+def spark():
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed (extra `spark`)")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not here")
+    settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", "spark.log.level": "ERROR"}
+    session = sql.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=ENGINES)
+def held_by(request):
+    """A function that hands a pandas frame to the engine."""
+    if request.param == "spark":
+        session = request.getfixturevalue("spark")
+        return lambda frame: session.createDataFrame(pa.Table.from_pandas(frame, preserve_index=False))
+    if request.param == "arrow":
+        return lambda frame: pa.Table.from_pandas(frame, preserve_index=False)
+    if request.param == "duckdb":
+        return pytest.importorskip("duckdb").from_df
+    if request.param == "dask":
+        dask = pytest.importorskip("dask.dataframe")
+        return lambda frame: dask.from_pandas(frame, npartitions=3)
+    polars = pytest.importorskip("polars")
+    return polars.from_pandas if request.param == "polars" else lambda frame: polars.from_pandas(frame).lazy()
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return predictions()
+
+
+def same(found, expected):
+    pd.testing.assert_frame_equal(found, expected, rtol=0, atol=1e-12)
+
+
+def test_measure(held_by, frame):
+    same(fairlib.measure(held_by(frame)), fairlib.measure(frame))
+
+
+def test_measure_with_replicates_and_bins(held_by, frame):
+    options = {"metrics": ["FPED", "AvgGF"], "replicates": 20, "bins": 50}
+    same(fairlib.measure(held_by(frame), **options), fairlib.measure(frame, **options))
+
+
+def test_replicates_where_hardly_any_two_rows_are_alike(held_by):
+    frame, options = predictions(n=300, digits=17), {"metrics": ["FPED", "AvgGF"], "replicates": 20}
+    same(fairlib.measure(held_by(frame), **options), fairlib.measure(frame, **options))
+
+
+def test_templates(held_by):
+    keys = pd.MultiIndex.from_product([range(6), ["a", "b"], range(3)], names=["source", "group", "term"])
+    frame = keys.to_frame(index=False).assign(p_1=np.random.default_rng(1).random(36))
+    frame = frame.assign(label=frame["source"] % 2, prediction=(frame["p_1"] > 0.5).astype(int))
+    same(fairlib.measure(held_by(frame), replicates=20), fairlib.measure(frame, replicates=20))
+
+
+def test_measure_on_a_table_of_counts(held_by, frame):
+    counts = frame.value_counts().rename("people").reset_index()
+    same(fairlib.measure(held_by(counts), count="people"), fairlib.measure(frame))
+
+
+def test_amplification(held_by):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, size=(500, 4)), columns=[*TASKS, *ATTRIBUTES])
+    frame[PREDICTED] = rng.random((500, 2))
+    train = frame.sample(300, random_state=0).reset_index(drop=True)
+    columns = {"task": TASKS, "attribute": ATTRIBUTES, "predicted": PREDICTED}
+    expected = amplification.attribute_to_task(
+        frame[TASKS], frame[ATTRIBUTES], frame[PREDICTED], train=(train[TASKS], train[ATTRIBUTES])
+    )
+    found = amplification.from_table("A->T", held_by(frame), **columns, train=held_by(train))
+    assert found == pytest.approx(expected, abs=1e-12)
+    rows = frame.assign(people=rng.integers(0, 4, size=500))
+    several = rows.loc[rows.index.repeat(rows["people"])]
+    expected = amplification.attribute_to_task(several[TASKS], several[ATTRIBUTES], several[PREDICTED])
+    found = amplification.from_table("A->T", held_by(rows), **columns, count="people")
+    assert found == pytest.approx(expected, abs=1e-12)
+    expected = amplification.mals(frame[TASKS], frame[ATTRIBUTES], frame[TASKS[::-1]], frame[ATTRIBUTES])
+    columns |= {"predicted": (TASKS[::-1], ATTRIBUTES)}
+    assert amplification.from_table("MALS", held_by(frame), **columns) == pytest.approx(expected, abs=1e-12)
+
+
+def test_amplification_refuses_what_is_no_label(held_by):
+    frame = pd.DataFrame({"task": [0.0, 1.0, 0.5], "attribute": [1, 0, 1]})
+    with pytest.raises(ValueError, match=r"must (hold|be) 0 or 1"):
+        amplification.from_table("A->T", held_by(frame), task="task", attribute="attribute", predicted="task")
+    with pytest.raises(ValueError, match="task: no column 'cooking'; the columns are 'task', 'attribute'"):
+        amplification.from_table("A->T", held_by(frame), task="cooking", attribute="attribute", predicted="task")
+
+
+@pytest.mark.parametrize("columns", [{"prediction": "prediction"}, {"probability": "p_pos", "positive": "pos"}])
+def test_audit(held_by, frame, columns):
+    how = {"group": "group", "label": "label", "interval": "counts"} | columns
+    same(fairlib.audit(held_by(frame), **how).to_frame(), fairlib.audit(frame, **how).to_frame())
+
+
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.paired])
+def test_disparity_interval(held_by, frame, method):
+    """From the costs of two groups counted in the engine, and from two tables of one column."""
+    frame = frame.assign(wrong=(frame["label"] != frame["prediction"]).astype(int))[:400]
+    costs = [frame.loc[frame["group"] == name, ["wrong"]] for name in ("a", "b")]
+    expected = fairlib.disparity_interval(*(cost["wrong"] for cost in costs), method=method)
+    counted = tables.costs(held_by(frame[["group", "wrong"]]), cost="wrong", group="group", between=("a", "b"))
+    for found in (fairlib.disparity_interval(*pair, method=method) for pair in (counted, map(held_by, costs))):
+        assert (found.estimate, found.low, found.high) == pytest.approx(
+            (expected.estimate, expected.low, expected.high), abs=1e-12
+        )
+
+
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.paired])
+def test_disparity_interval_of_pairs(held_by, method):
+    frame = pd.DataFrame(np.random.default_rng(3).integers(0, 2, size=(200, 2)), columns=["her", "his"])
+    expected = fairlib.disparity_interval(frame["her"], frame["his"], method=method, paired=True)
+    found = fairlib.disparity_interval(
+        *tables.paired_costs(held_by(frame), costs=("her", "his")), method=method, paired=True
+    )
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_missing_values_are_named(held_by, frame):
+    lacking = frame.assign(label=frame["label"].where(frame.index > 4, None))
+    with pytest.raises(ValueError, match=r"column 'label' has 5 missing value\(s\)"):
+        fairlib.measure(held_by(lacking))
+
+
+@pytest.mark.slow
+def test_a_cluster_of_dask_workers(frame):
+    """Real worker processes, each of which counts its own parts."""
+    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask.dataframe")
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster) as client:
+        assert len(client.scheduler_info()["workers"]) == 2
+        parts = dask.from_pandas(frame, npartitions=8)
+        same(fairlib.measure(parts), fairlib.measure(frame))
+        how = {"group": "group", "label": "label", "prediction": "prediction", "interval": "counts"}
+        same(fairlib.audit(parts, **how).to_frame(), fairlib.audit(frame, **how).to_frame())
+
+
+@pytest.mark.slow
+def test_a_file_larger_than_the_memory_that_duckdb_may_take(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    path, limit, n = tmp_path / "large.parquet", 64, 10_000_000
+    engine = duckdb.connect(config={"memory_limit": f"{limit}MB", "threads": 1, "temp_directory": str(tmp_path)})
+    engine.sql(f"""
+        COPY (SELECT i % 7 AS "group", i % 2 AS label, hash(i) % 3 = 0 AS hit, hash(i) / 18446744073709551616 AS p_1
+              FROM range({n}) AS rows(i)) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 50000)""")
+    assert path.stat().st_size > limit * 2**20
+    rows = engine.sql(
+        f"SELECT *, CASE WHEN hit THEN label ELSE 1 - label END AS prediction FROM read_parquet('{path}')"
+    )
+    found = fairlib.measure(rows, ["TPRGap", "AvgGF"], bins=100)
+    assert tables.counts(rows, ["group"])[tables.COUNT].sum() == n
+    direct = engine.sql('SELECT "group", avg(hit::INT) AS rate FROM rows WHERE label = 1 GROUP BY 1').df()["rate"]
+    expected = np.abs(np.subtract.outer(*[direct.to_numpy()] * 2)).sum() / (7 * 6)
+    value = found.query("metric == 'TPRGap' and `class` == 1 and group == 'accumulated'")["value"].item()
+    assert value == pytest.approx(expected, abs=1e-12)

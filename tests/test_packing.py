@@ -1,0 +1,49 @@
+"""Counting by codes gives what a group-by gives, for columns of every kind."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+from fairlib import packing
+
+COLUMNS = {
+    "small": lambda draw, n: np.array(draw(st.lists(st.integers(-128, 127), min_size=n, max_size=n)), dtype=np.int8),
+    "unsigned": lambda draw, n: np.array(draw(st.lists(st.integers(0, 255), min_size=n, max_size=n)), dtype=np.uint8),
+    "far": lambda draw, n: np.array(draw(st.lists(st.sampled_from([-70_000, -69_990]), min_size=n, max_size=n))),
+    "flag": lambda draw, n: np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n))),
+    "word": lambda draw, n: draw(st.lists(st.sampled_from(["a", "b", None]), min_size=n, max_size=n)),
+    "mixed": lambda draw, n: np.array(
+        draw(st.lists(st.sampled_from([1, "1", "ä"]), min_size=n, max_size=n)), dtype="O"
+    ),
+    "category": lambda draw, n: pd.Categorical(
+        draw(st.lists(st.sampled_from(["x", "y", None]), min_size=n, max_size=n)), categories=["z", "y", "x"]
+    ),
+}
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_counts_are_those_of_a_group_by(data):
+    n = data.draw(st.integers(1, 30))
+    kinds = data.draw(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=3, unique=True))
+    frame = pd.DataFrame({kind: COLUMNS[kind](data.draw, n) for kind in kinds})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "BLOCK", 7)
+        found = packing.counts(frame, kinds, "n")
+    pd.testing.assert_series_equal(found[kinds].dtypes, frame.dtypes)
+    expected = frame.astype(object).groupby(kinds, dropna=False, sort=False).size()
+    as_dict = {tuple(None if pd.isna(v) else v for v in row[:-1]): row[-1] for row in found.itertuples(index=False)}
+    keys = [key if isinstance(key, tuple) else (key,) for key in expected.index]
+    assert as_dict == {
+        tuple(None if pd.isna(v) else v for v in key): size for key, size in zip(keys, expected, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[0.5, 1.0], [0, 2**40], [2**63 - 2, 2**63 - 1], pd.to_datetime(["2020-01-01", "2020-01-02"]), [[1], [2]], []],
+)
+def test_columns_without_few_codes_are_left_to_a_group_by(values):
+    assert packing.counts(pd.DataFrame({"column": values}), ["column"], "n") is None
