@@ -44,7 +44,8 @@ def adjust(p_values, *, method: str = "holm"):
         raise ValueError("p_values must be a list of numbers in [0, 1], or NaN for what is not defined")
     adjusted = np.full(len(values), np.nan)
     if known.any():
-        adjusted[known] = multipletests(values[known], method=METHODS[method][0])[1]
+        corrected = _holm if method == "holm" else lambda p: multipletests(p, method=METHODS[method][0])[1]
+        adjusted[known] = corrected(values[known])
     return pd.Series(adjusted, index=p_values.index) if isinstance(p_values, pd.Series) else adjusted
 
 
@@ -140,6 +141,14 @@ def family(
     result["p_max_t"] = max_t(far, null, scale=scale)
     result.attrs |= {"groups": list(examples.groups), "undefined": reasons, "not measured": left_out}
     return result
+
+
+def _holm(p: np.ndarray) -> np.ndarray:
+    """As statsmodels does it, which collects all garbage at each call: .1 s in a session that holds a few tables."""
+    order = np.argsort(p)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
+    return adjusted
 
 
 def _standardized(every: np.ndarray) -> np.ndarray:

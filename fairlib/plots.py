@@ -79,7 +79,7 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
 
 def _settle(figure: plt.Figure) -> None:
     """Fix the axes where the layout put them, rounded: its last digits differ between runs, and show in the SVG."""
-    figure.draw_without_rendering()
+    figure.get_layout_engine().execute(figure)
     figure.set_layout_engine("none")
     for ax in figure.axes:
         ax.set_position(np.round(ax.get_position(original=True).bounds, 6))

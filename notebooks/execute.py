@@ -59,7 +59,9 @@ def run(notebook: nbformat.NotebookNode, source: Path, target: Path, *, sockets:
         iopub_timeout=SECONDS_PER_CELL,
         raise_on_iopub_timeout=True,  # else outputs that come late are left out, and nobody is told
         kernel_name="python3",
-        record_timing=False,  # else no two runs write the same bytes
+        shutdown_kernel="immediate",  # it has nothing left to do
+        record_timing=False,  # this and the next: else no two runs write the same bytes
+        coalesce_streams=True,
         extra_arguments=["--log-level=ERROR"],
         config=Config({"KernelManager": transport}),
     )
