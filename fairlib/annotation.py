@@ -61,8 +61,10 @@ def prediction_powered(
     predicted = np.asarray(predicted, dtype=float)
     if predicted.shape != cost.shape or not np.all((predicted >= 0) & (predicted <= 1)):
         raise ValueError("predicted must be a probability in [0, 1] for every example")
-    if known.all():
-        raise ValueError("group must be NaN where nobody looked, found none such: use disparity_interval")
+    if (~known).sum() < 2:
+        raise ValueError(
+            f"group must be NaN where nobody looked, found {(~known).sum()} such: use disparity_interval instead"
+        )
     if (why := _small_cell(cost, group, known)) is not None:
         warnings.warn(f"{why}; using the {known.sum()} annotated alone", SmallCellWarning, stacklevel=2)
         annotated_a, annotated_b = cost[group == 1], cost[group == -1]
@@ -85,11 +87,13 @@ def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.Data
 
     Columns error, guess, examples, share_a (the mean guess), annotate. The numbers go with the stratum's size times the
     deviation that is to be expected of an example's influence on the difference (Neyman 1934), and are at least 2 and
-    at most all.
+    at most all, even where the two in every stratum are more than `annotations`.
     """
     cost, predicted = np.asarray(cost, dtype=float), np.asarray(predicted, dtype=float)
     if cost.shape != predicted.shape or cost.ndim != 1:
         raise ValueError(f"cost and predicted must be lists of the same length, found {cost.shape}, {predicted.shape}")
+    if not (np.all(cost >= 0) and np.all((predicted >= 0) & (predicted <= 1))):
+        raise ValueError("cost must be 0 or more, and predicted a probability in [0, 1], for every example")
     if not 0 < annotations <= len(cost):
         raise ValueError(f"annotations must be in [1, {len(cost)}], found {annotations}")
     frame = pd.DataFrame({"error": cost > 0, "guess": np.where(predicted >= 0.5, "A", "B"), "p": predicted, "c": cost})
@@ -97,7 +101,7 @@ def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.Data
     shares = np.array([predicted.mean(), 1 - predicted.mean()]).clip(1e-9)
     mean_a, mean_b = np.average(cost, weights=predicted + 1e-12), np.average(cost, weights=1 - predicted + 1e-12)
     jump = np.abs((table["c"] - mean_a) / shares[0] + (table["c"] - mean_b) / shares[1])
-    deviation = jump * np.sqrt((table["share_a"] * (1 - table["share_a"])).clip(0.01))
+    deviation = jump.clip(1e-9) * np.sqrt((table["share_a"] * (1 - table["share_a"])).clip(0.01))
     wanted = table["examples"] * deviation
     annotate = pd.Series(0.0, index=table.index)
     open_, left = pd.Series(True, index=table.index), float(annotations)
@@ -112,7 +116,7 @@ def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.Data
         open_ &= ~full
         if not open_.any():
             break
-    counts = np.minimum(np.maximum(np.floor(annotate).astype(int), 2), table["examples"])
+    counts = np.minimum(np.maximum(np.floor(annotate + 1e-9).astype(int), 2), table["examples"])
     return table.assign(annotate=counts).drop(columns="c").reset_index()
 
 
@@ -130,21 +134,26 @@ def stratified(
     stratum : of every example, by anything known of everybody: its cost, the guessed group, both.
 
     It is about these examples and says what full annotation would give; for a claim about the system, annotate a random
-    sample (`prediction_powered`). Each stratum's annotated stand for all its examples. Where a cell is too small and
-    every stratum has one cost only, the fallback takes Clopper-Pearson limits of the share of A in each stratum, all of
-    which hold together: the difference grows with the share of A where the cost is high and falls where it is low.
+    sample (`prediction_powered`). Each stratum's annotated stand for all its examples. Where a cell is too small, or
+    the annotated of a stratum are all of one group, the fallback takes Clopper-Pearson limits of the share of A in each
+    stratum, all of which hold together: the difference grows with the share of A where the cost is high and falls where
+    it is low. It asks that every stratum has one cost only.
     """
     cost, group, known = _examples(cost, group, max_cost)
     if np.any(group[known] == 0):
         raise ValueError("group must be +1 or -1 where somebody looked, found 0: leave out those who are in neither")
     codes, names = pd.factorize(np.asarray(stratum))
+    if len(codes) != len(cost) or np.any(codes < 0):
+        raise ValueError(f"stratum must be known for all {len(cost)} examples, found {np.sum(codes >= 0)}")
     sizes, annotated = np.bincount(codes), np.bincount(codes[known], minlength=len(names))
     if np.any(annotated < np.minimum(2, sizes)):
         few = ", ".join(str(names[i]) for i in np.flatnonzero(annotated < np.minimum(2, sizes))[:3])
         raise ValueError(f"stratum must have at least two annotated examples everywhere, found fewer in {few}")
-    if (why := _small_cell(cost, group, known)) is not None:
+    in_a = np.bincount(codes[known], weights=group[known] == 1, minlength=len(names))
+    why = _small_cell(cost, group, known) or _one_group_only(in_a, annotated, sizes, names)
+    if why is not None:
         warnings.warn(f"{why}; using Clopper-Pearson limits per stratum", SmallCellWarning, stacklevel=2)
-        return _by_limits(cost, group, known, codes, sizes, annotated, max_cost, confidence)
+        return _by_limits(cost, codes, in_a, annotated, sizes, max_cost, confidence)
     weights = (sizes / annotated)[codes[known]]
     truth = _features(cost[known], (group[known] == 1).astype(float), (group[known] == -1).astype(float))
     means = weights @ truth / len(cost)
@@ -181,13 +190,12 @@ def _normal(estimate: float, variance: float, max_cost: float, confidence: float
     return Interval(estimate, low, high, confidence, method)
 
 
-def _by_limits(cost, group, known, codes, sizes, annotated, max_cost, confidence) -> Interval:
+def _by_limits(cost, codes, in_a, annotated, sizes, max_cost, confidence) -> Interval:
     """Return the exact fallback: limits of the share of A in each stratum, put together at their worst."""
     costs = pd.Series(cost).groupby(codes)
     if (costs.max() > costs.min()).any():
         raise ValueError("stratum must hold examples of one cost only where cells are small: add the cost to it")
     price = costs.mean().to_numpy()
-    in_a = np.bincount(codes[known], weights=group[known] == 1, minlength=len(sizes))
     low, high = proportion_confint(in_a, annotated, alpha=(1 - confidence) / len(sizes), method="beta")
     complete = annotated == sizes
     share = in_a / annotated
@@ -228,3 +236,12 @@ def _small_cell(cost: np.ndarray, group: np.ndarray, known: np.ndarray) -> str |
     }
     name, count = min(cells.items(), key=lambda item: item[1])
     return f"only {count} annotated in {name}, fewer than {SMALLEST_CELL}" if count < SMALLEST_CELL else None
+
+
+def _one_group_only(in_a: np.ndarray, annotated: np.ndarray, sizes: np.ndarray, names) -> str | None:
+    """Name a stratum whose annotated are all of one group: as if its others were too, the variance there would be 0."""
+    alike = (annotated < sizes) & ((in_a == 0) | (in_a == annotated))
+    if not alike.any():
+        return None
+    first = int(np.argmax(alike))
+    return f"all {annotated[first]} annotated in stratum {names[first]} are of one group"

@@ -61,7 +61,7 @@ def paired(method: str, n: int, bias: float, discordant: float, *, alpha: float 
 
 
 def grid(*, progress: bool = False) -> pd.DataFrame:
-    """Return a row per method and truth: what `data/bundled/coverage` holds. Ten minutes on one core."""
+    """Return a row per method and truth: what `data/bundled/coverage` holds. Five minutes on one core."""
     two_groups = product(SIZES, GAMMAS, RATES, BIASES)
     jobs = [
         (method, {"n": n, "gamma": gamma, "rate": rate, "bias": bias})

@@ -165,6 +165,29 @@ def test_exact_limits_where_cells_are_small():
         annotation.stratified(cost, shown, guess)
 
 
+@pytest.mark.parametrize("accuracy", [0.98, 0.995])
+def test_annotated_who_are_all_of_one_group_are_not_taken_for_the_whole_stratum(accuracy):
+    """Good guesses leave strata without anybody of the other group in the sample: that is no proof of there being none.
+
+    Without the fallback these intervals cover 91 and 76 %.
+    """
+    rng = np.random.default_rng(52)
+    missed, fallen_back, runs = 0, 0, 60
+    for _ in range(runs):
+        cost, guess, group = population(rng, 4000, 0.3, 0.15, accuracy=accuracy)
+        truth = cost[group == 1].mean() - cost[group == -1].mean()
+        shown = annotate_strata(rng, cost, guess, group, 300)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = annotation.stratified(cost, shown, strata_of(cost, guess))
+        missed += truth not in found
+        fallen_back += len(caught)
+        assert all("are of one group; using Clopper-Pearson limits" in str(warning.message) for warning in caught)
+        assert (found.method == "stratified") == (not caught)
+    assert fallen_back > runs / 2
+    assert missed <= stats.binom.ppf(0.999, runs, 0.05)
+
+
 def test_the_worst_case_over_the_limits_is_found_by_brute_force():
     """Every corner of the box of shares, for costs with three values."""
     rng = np.random.default_rng(50)
@@ -207,7 +230,7 @@ def test_allocation_spends_the_budget_where_it_matters():
     [
         ({"predicted": [0.2, 0.4]}, "predicted must be a probability"),
         ({"predicted": [0.2, 1.4, 0, 1]}, "predicted must be a probability"),
-        ({"group": [1, -1, 1, -1]}, "group must be NaN where nobody looked"),
+        ({"group": [1, -1, 1, -1]}, "group must be NaN where nobody looked, found 0 such"),
         ({"group": [1, np.nan, 1, np.nan]}, r"found none of B \(-1\)"),
         ({"group": [1, 2, np.nan, -1]}, "group must be .1, -1, 0 or NaN, found 2"),
         ({"cost": [0, 2, 0, 1]}, r"cost must be in \[0, max_cost=1\]"),
@@ -227,3 +250,14 @@ def test_bad_strata_and_budgets_are_named():
         annotation.stratified([0, 1, 0], [1, -1, 0], ["x", "x", "x"])
     with pytest.raises(ValueError, match=r"annotations must be in \[1, 3\], found 4"):
         annotation.allocate(4, [0, 1, 0], [0.1, 0.2, 0.9])
+    with pytest.raises(ValueError, match="stratum must be known for all 4 examples, found 3"):
+        annotation.stratified([0, 1, 0, 1], [1, -1, 1, -1], ["x", "x", "y", None])
+    with pytest.raises(ValueError, match="predicted a probability"):
+        annotation.allocate(2, [0, 1, 0], [0.1, np.nan, 0.9])
+    with pytest.raises(ValueError, match="where nobody looked, found 1 such"):
+        annotation.prediction_powered([0, 1, 0, 1], [0, 1, 0.5, 0.2], [1, -1, np.nan, -1])
+
+
+def test_without_errors_the_budget_goes_with_the_sizes():
+    table = annotation.allocate(30, np.zeros(100), np.repeat([0.9, 0.1], [80, 20]))
+    assert table["annotate"].tolist() == [24, 6]
