@@ -7,7 +7,7 @@ import pytest
 
 import fairlib
 from fairlib import auditing
-from fairlib.auditing import rates
+from fairlib.auditing import findings, rates
 
 BINARY = {"label": "label", "prediction": "prediction"}
 
@@ -73,6 +73,7 @@ def test_rows_may_come_in_any_order_and_from_any_library():
         again = fairlib.audit(other, group=["sex", "age"], **BINARY)
         pd.testing.assert_frame_equal(first.to_frame(), again.to_frame())
         assert list(map(str, first.findings)) == list(map(str, again.findings))
+        pd.testing.assert_frame_equal(first.metrics, again.metrics)
     counts = frame.value_counts(["sex", "age", "label", "prediction"]).rename("people").reset_index()
     counted = fairlib.audit(counts, group=["sex", "age"], **BINARY, count="people")
     pd.testing.assert_frame_equal(first.to_frame(), counted.to_frame())
@@ -145,6 +146,23 @@ def test_too_small_groups_are_named_with_their_size():
     assert any("under 30 cases: age = very old (7)" in text for text in said)
 
 
+def test_numbers_read_as_what_they_are():
+    assert findings.percent(0.0) == "0%" and findings.percent(1.0) == "100%"
+    assert findings.percent(0.99997) == "99.997%" and findings.percent(0.0001) == "0.01%"
+    assert findings.percent(0.5) == "50.0%" and findings.percent(np.nan) == "undefined"
+    assert findings.counted(1, "cases") == "1 case" and findings.counted(1200, "sources with cases") == (
+        "1,200 sources with cases"
+    )
+    assert findings.counted(1, "sources with cases") == "1 source with cases"
+
+
+def test_what_is_told_as_a_hint_has_a_small_chance_too():
+    for seed in range(30):
+        found = fairlib.audit(people(300, seed=seed), group=["sex", "age"], **BINARY).to_frame()
+        told = found[found["verdict"].isin(["shown", "hint"])]
+        assert (told["p"] <= 0.05).all() and ((told["low"] > 0) | (told["high"] < 0)).all()
+
+
 def test_more_cases_are_asked_for_where_it_is_open():
     report = fairlib.audit(people(300), group="sex", **BINARY, metrics="errors")
     (row,) = report.to_frame().to_dict("records")
@@ -154,7 +172,7 @@ def test_more_cases_are_asked_for_where_it_is_open():
     lopsided = people(3000).assign(sex=lambda f: np.where(np.arange(3000) < 100, "few", "many"))
     one = fairlib.audit(lopsided, group="sex", **BINARY, metrics="misses", margin=0.1)
     more = one.to_frame()["more"].iloc[0]
-    assert f"shown by about {more:,.0f} more cases of sex = few (cases whose label is ‘1’)." in one.findings[0].text
+    assert f"shown by about {more:,.0f} more cases whose label is ‘1’ of sex = few." in one.findings[0].text
     settled = fairlib.audit(people(20_000), group="sex", **BINARY, metrics="errors", margin=0.1)
     assert settled.findings[0].verdict == "small"
     assert settled.to_frame()["more"].iloc[0] == 0
@@ -245,7 +263,7 @@ def test_ten_thousand_groups():
         ({"group": "sex", "reference": "x"}, "reference: column 'sex' has no group 'x'; it holds 'female', 'male'"),
         ({"group": "sex", "reference": {"race": "x"}}, "reference: 'race' is no group column"),
         ({"group": ["sex", "age"], "reference": "x"}, "reference must be {column: group}"),
-        ({"group": "sex", "metrics": "bias"}, "rates must be among 'errors', .* found 'bias'"),
+        ({"group": "sex", "metrics": "bias"}, "metrics must be among 'errors', .* found 'bias'"),
         ({"group": "sex", "metrics": "mean probability"}, "'mean probability' needs a probability column"),
     ],
 )

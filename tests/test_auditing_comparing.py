@@ -87,9 +87,7 @@ def compare(frame, *, reference=None, names=("misses",), source="source", interv
     counted = tally.read(frame, columns, positive=1)
     (family,) = groups.families(counted, depth=1, reference=reference or {})
     (sums,) = rates.sums(counted, names)
-    return family, comparing.contrast(
-        sums, family, source=counted.source, interval=interval, minimum=2, confidence=0.95
-    )
+    return family, comparing.contrast(sums, family, interval=interval, minimum=2, confidence=0.95)
 
 
 def brute_force_variance(frame, group, others):
@@ -163,7 +161,7 @@ def test_probabilities_are_compared_as_by_welch():
     counted = tally.read(frame, tally.Columns(("group",), "label", None, "score"))
     (family,) = groups.families(counted, depth=1, reference={})
     (sums,) = rates.sums(counted, ("mean probability",))
-    _, found = comparing.contrast(sums, family, source=None, interval="counts", minimum=2, confidence=0.9)
+    _, found = comparing.contrast(sums, family, interval="counts", minimum=2, confidence=0.9)
     expected = stats.ttest_ind(*(frame.loc[frame["group"] == g, "score"] for g in "ab"), equal_var=False)
     interval = expected.confidence_interval(0.9)
     assert (found.low[0], found.high[0]) == pytest.approx((interval.low, interval.high))

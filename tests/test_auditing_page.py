@@ -91,6 +91,8 @@ def hostile_report(**options):
     prediction = np.where(wrong, np.where(label == "<i>no</i>", "<i>yes</i>", "<i>no</i>"), label)
     frame = pd.DataFrame({"<b>group</b>": group, "a&b": rng.choice(["<u>", "v"], n), "y": label, "ŷ": prediction})
     names = {"group": ["<b>group</b>", "a&b"], "label": "y", "prediction": "ŷ"}
+    frame["p"] = np.where(frame["ŷ"] == "<i>yes</i>", 0.8, 0.3) + rng.integers(0, 9, n) / 100
+    names |= {"probability": "p", "positive": "<i>yes</i>"}
     return fairlib.audit(frame, **names, title="<h1>Title</h1> & more", **options)
 
 
@@ -109,6 +111,7 @@ def test_no_name_becomes_an_element(report, page):
     for tag, attributes in page.elements:
         assert not [name for name in attributes if name.startswith("on")], (tag, attributes)
     text = "".join(page.text)
+    assert "class=" not in text and "</td>" not in text.replace(HOSTILE[2], "")  # and no element became text
     for name in HOSTILE:  # nothing is lost either: the reader sees the name as it is
         assert name in text, name
     assert "<i>yes</i>" in text and "<h1>Title</h1> & more" in text
@@ -136,6 +139,10 @@ def test_it_reads_well_by_ear(page):
     assert page.all("svg")
     assert len(page.all("caption")) == len(page.all("table")) > 5
     assert all("scope" in attributes for attributes in page.all("th"))
+    regions = [attributes for attributes in page.all("div") if attributes.get("role") == "region"]
+    names = [region["aria-label"] for region in regions]
+    assert len(set(names)) == len(names) == len(page.all("table")) and any("<b>group</b>" in name for name in names)
+    assert all(region["tabindex"] == "0" for region in regions)  # what scrolls can be reached by keyboard
 
 
 def luminance(colour):

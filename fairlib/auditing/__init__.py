@@ -2,12 +2,14 @@
 
 tally (frame -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing
 (differences, intervals, tests) -> findings (sentences) -> page (HTML); `command` is `python -m fairlib audit`.
+Beside it: scored (counts per level of a probability) -> profiles (replicates of counts) -> summary (Table 2, AUCs).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,8 @@ import pandas as pd
 from tqdm import tqdm
 
 from fairlib import multiplicity
-from fairlib.auditing import comparing, contrasts, findings, groups, rates, tally
+from fairlib.auditing import comparing, contrasts, findings, groups, rates, scored, summary, tally
+from fairlib.auditing.groups import EVERYONE_ELSE
 from fairlib.auditing.setting import Setting
 from fairlib.gaps import interval as interval_of_gap
 
@@ -35,6 +38,22 @@ class Report:
     sources: int | None
     classes: tuple[str, ...]
     notes: tuple[str, ...]  # how columns were read, where that is not obvious
+    counted: tally.Tally
+    scored: dict[str, tally.Tally]  # by attribute, where there are probabilities
+    progress: bool = False
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """Return the metrics of the paper's Table 2 that the columns allow, and AUCs, for each attribute as a whole.
+
+        attribute, metric, class, group ("accumulated", or the group where a metric has no aggregate), value; low and
+        high, an interval around the value by drawing cases or sources again; corrected, the value without what chance
+        adds to it (split-sign); null, the mean of the metric where groups make no difference; p, how often it is as far
+        from "no difference" then; p_corrected, the same for all these metrics together (max-T within an attribute,
+        whose metrics hang together closely, times the number of attributes). `attrs["notes"]` says who was left out.
+        Computed when first asked for, which takes up to a few seconds per attribute.
+        """
+        return summary.summarize(self.counted, self.scored, self.setting, progress=self.progress)
 
     @property
     def findings(self) -> list[findings.Finding]:
@@ -77,20 +96,21 @@ class Report:
     @property
     def summary(self) -> str:
         """Say what was compared and how it came out."""
-        count = self.rows["verdict"].value_counts()
-        tested, groups = int(self.rows["p_corrected"].notna().sum()), self.rows["group"].nunique()
+        rows, count = self.rows, self.rows["verdict"].value_counts()
+        tested = int(rows["p_corrected"].notna().sum())
+        groups = len(set(rows["group"]) | set(rows["against"]) - {EVERYONE_ELSE})
         told = {
             "shown": "shown",
-            "hint": "no more than hints",
+            "hint": "no more than hinted at",
             "open": "open",
-            "small": f"where {100 * self.setting.margin:g} points or more are ruled out",
+            "small": f"ruled out to be {100 * self.setting.margin:g} points or more",
         }
-        outcome = "; ".join(f"{count.get(verdict, 0):,} {words}" for verdict, words in told.items())
+        outcome = ", ".join(f"{count[verdict]:,} {words}" for verdict, words in told.items() if verdict in count)
         why = {"too few": f"too few {self.setting.unit}", "undefined": "nothing varies"}
-        untested = "; ".join(f"{count[verdict]:,} ({words})" for verdict, words in why.items() if verdict in count)
-        facts = f"{self.cases:,} cases, {groups:,} group{'s' if groups > 1 else ''} compared"
-        said = f"{self.setting.title}: {facts}. {tested:,} difference{'' if tested == 1 else 's'} tested: {outcome}."
-        return said + (f" Not tested: {untested}." if untested else "")
+        untested = ", ".join(f"{count[verdict]:,} ({words})" for verdict, words in why.items() if verdict in count)
+        facts = f"{self.setting.title}: {self.cases:,} cases, {groups:,} groups."
+        asked = f"{findings.counted(tested, 'differences')} tested" + (f": {outcome}." if outcome else ".")
+        return f"{facts} {asked}" + (f" Not tested: {untested}." if untested else "")
 
 
 def audit(
@@ -131,7 +151,8 @@ def audit(
     count : column with the number of cases that a row stands for, for data that are counts already.
     positive : the class that is measured against the rest; by default the last in order of two, or each of several.
     reference : the group that others are compared with, or {column: group}; by default everyone else.
-    metrics : names from `fairlib.auditing.rates.RATES`; by default all that the columns allow.
+    metrics : names of rates (`fairlib.auditing.rates.RATES`) and of summary metrics (Table 2 and AUCs,
+        `fairlib.auditing.summary.SUMMARY`); of a kind of which none is named, all that the columns allow.
     margin : the smallest difference that matters: 0.05 for 5 percentage points.
     minimum : groups with fewer independent cases are not tested; they are named instead.
     confidence, power : of the intervals and verdicts; of "so many more cases would show a difference of `margin`".
@@ -141,15 +162,20 @@ def audit(
 
     Costs one pass over the rows, then only counts matter. Wrong columns or values raise a ValueError that names them.
     """
-    names = (group,) if isinstance(group, str) else tuple(group)
+    names = tuple(group) if isinstance(group, list | tuple) else (group,)
     columns = tally.Columns(names, label, prediction, probability, source, count, threshold)
     setting = Setting(columns, reference, depth, metrics, margin, minimum, confidence, power, title, interval)
-    return report(tally.read(frame, columns, positive=positive), setting, progress=progress)
+    counted = tally.read(frame, columns, positive=positive)
+    tied = columns if len(counted) <= scored.MOST_TIED else columns._replace(source=None)
+    levels = scored.tallies(scored.cells(frame, tied), tied, positive=positive)
+    return report(counted, setting, levels, progress=progress)
 
 
-def report(counted: tally.Tally, setting: Setting, *, progress: bool = False) -> Report:
-    """Compare everybody that the tally counts."""
-    chosen = rates.measured(counted, setting.metrics)
+def report(
+    counted: tally.Tally, setting: Setting, levels: dict[str, tally.Tally] | None = None, *, progress: bool = False
+) -> Report:
+    """Compare everybody that the tally counts; `levels` are for the summary metrics that need probabilities."""
+    chosen = rates.measured(counted, [name for name in setting.metrics if name not in summary.SUMMARY])
     compared = groups.families(counted, depth=setting.depth, reference=setting.references)
     questions = [(family, sums) for sums in rates.sums(counted, chosen) for family in compared]
     interval = setting.interval
@@ -159,12 +185,15 @@ def report(counted: tally.Tally, setting: Setting, *, progress: bool = False) ->
     how = {"interval": interval, "minimum": setting.minimum, "confidence": setting.confidence}
     parts, gaps = [], []
     for family, sums in tqdm(questions, desc="comparing", delay=2, disable=not progress):
-        parts.append(_compare(sums, family, source=counted.source, **how))
+        parts.append(_compare(sums, family, **how))
         if counted.source is None and not sums.rate.uses_probability:
             gaps += _gap(sums, family, setting)
     rows = pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
     planned = contrasts.Contrast(**{name: rows[name].to_numpy() for name in contrasts.Contrast._fields})
     rows = rows.drop(columns=["units", "variance", "variance_others", "expected"])
+    # Holm, not max-T: these are p-values of tests of several kinds, exact for shares, and Holm holds however they hang
+    # together. Max-T would need all comparisons again for every draw, and no p could be below 1 / (1 + draws), where a
+    # report says "fewer than 1 in 10,000". The summary metrics, few, alike and known by draws only, take max-T.
     rows["p_corrected"] = multiplicity.adjust(rows["p"].where(planned.units >= setting.minimum))
     rows["verdict"] = findings.verdicts(rows, setting, units=planned.units)
     # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
@@ -175,7 +204,8 @@ def report(counted: tally.Tally, setting: Setting, *, progress: bool = False) ->
     rows["growth"] = contrasts.growth(planned, have, margin=setting.margin, **level)
     sources = None if counted.source is None else int(counted.source.max()) + 1
     apart = pd.DataFrame(gaps, columns=GAPS)
-    return Report(rows, apart, setting, len(counted), sources, counted.classes, counted.notes)
+    facts = len(counted), sources, counted.classes, counted.notes
+    return Report(rows, apart, setting, *facts, counted, levels or {}, progress)
 
 
 def _compare(sums: rates.Sums, family: groups.Family, **how) -> dict[str, np.ndarray]:

@@ -10,19 +10,16 @@ from fairlib.auditing.groups import Family
 from fairlib.auditing.rates import Sums
 
 
-def by_source(
-    sums: Sums, family: Family, source: np.ndarray, sides: tuple, *, interval: str, minimum: int, confidence: float
-) -> Contrast:
+def by_source(sums: Sums, family: Family, sides: tuple, *, interval: str, minimum: int, confidence: float) -> Contrast:
     """Compare ratios of sums over sources: Var = S/(S - 1) Σₛ uₛ², where uₛ is what source s adds to the difference.
 
     uₛ = (kₛ - mean nₛ)/n of the group less the same of the others. Sources that the group does not touch are summed up
     in closed form, so the cost is that of the occupied pairs of source and group, however many groups there are.
     """
     n, mean, n_others, mean_others = sides
-    sources = int(source.max()) + 1
-    pairs, place = np.unique(source * len(family) + family.codes, return_inverse=True)
-    pair_source, pair_group = np.divmod(pairs, len(family))
-    pair_n, pair_k = (np.bincount(place, values, minlength=len(pairs)) for values in (sums.count, sums.total))
+    sources = int(family.source.max()) + 1
+    pair_source, pair_group, place = family.pairs
+    pair_n, pair_k = (np.bincount(place, values, minlength=len(pair_group)) for values in (sums.count, sums.total))
     if family.reference is None:
         whole_n, whole_k = (np.bincount(pair_source, values, minlength=sources) for values in (pair_n, pair_k))
     else:
@@ -74,11 +71,9 @@ def by_source(
             continue
         own_n, own_k = (ours, pair_k[mine]) if family.reference is None else (0, 0)
         others = (whole_k[at[mine]] - own_k) / (whole_n[at[mine]] - own_n)
-        costs = pair_k[mine] / ours, others
-        ends = bounds.METHODS["betting_pairs"].function(*costs, alpha=1 - confidence, rng=0)
+        played = bounds.disparity_interval(pair_k[mine] / ours, others, paired=True, confidence=confidence)
         code = group[mine[0]]
-        found.low[code], found.high[code] = min(ends[0], found.difference[code]), max(ends[1], found.difference[code])
-        found.method[code] = "betting_pairs"
+        found.low[code], found.high[code], found.method[code] = played.low, played.high, played.method
     return found
 
 

@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from fairlib.auditing import report, tally
+from fairlib.auditing import report, scored, tally
 from fairlib.auditing.setting import Setting
 
-ROWS = 200_000  # per piece
+ROWS = scored.MOST_TIED  # per piece
 DELAY = 2  # seconds until the progress bar shows
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd"}
 
@@ -38,34 +38,48 @@ def main(arguments: list[str]) -> None:
             options.minimum, options.confidence, options.power, options.title or f"Audit of {options.file.name}",
             options.interval,
         )  # fmt: skip
-        counted = tally.tally(
-            count(options.file, columns, separator=options.separator), columns, positive=options.positive
-        )
-        found = report(counted, setting, progress=True)
+        cells, levels = count(options.file, columns, separator=options.separator)
+        counted = tally.tally(cells, columns, positive=options.positive)
+        tied = columns if len(counted) <= scored.MOST_TIED else columns._replace(source=None)
+        levels = scored.tallies(levels, tied, positive=options.positive)
+        found = report(counted, setting, levels, progress=True)
         if options.html:
             found.to_html(options.html)
         if options.table:
             from fairlib.data import write_whole
 
             write_whole(options.table, lambda beside: found.to_frame().to_csv(beside, index=False, lineterminator="\n"))
+        if options.summary:
+            from fairlib.data import write_whole
+
+            write_whole(options.summary, lambda beside: found.metrics.to_csv(beside, index=False, lineterminator="\n"))
     except (ValueError, OSError) as error:
         parser.exit(2, f"fairlib audit: {error}\n")
-    for path in filter(None, (options.html, options.table)):
+    for path in filter(None, (options.html, options.table, options.summary)):
         print(f"written: {path}", file=sys.stderr)
     print(found)
 
 
-def count(path: Path, columns: tally.Columns, *, separator: str | None = None) -> pd.DataFrame:
-    """Return the counts of a CSV, TSV or parquet file, one piece below the other."""
-    parts = []
+def count(
+    path: Path, columns: tally.Columns, *, separator: str | None = None
+) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """Return the counts of a CSV, TSV or parquet file, one piece below the other, and those of `scored.cells`."""
+    parts, levels = [], {}
     for piece in _pieces(path, columns, separator):
         for role in ("probability", "count"):
             name = getattr(columns, role)
             if name in piece.columns and not pd.api.types.is_numeric_dtype(piece[name]):
                 piece[name] = _numbers(piece[name], name)
         parts.append(tally.cells(piece, columns))
+        tied = columns if len(parts) == 1 else columns._replace(source=None)
+        for name, cells in scored.cells(piece, tied).items():
+            levels.setdefault(name, []).append(cells)
     if not parts:
         raise ValueError(f"{path} has no rows")
+    return _together(parts, columns), {name: _together(pieces, columns) for name, pieces in levels.items()}
+
+
+def _together(parts: list[pd.DataFrame], columns: tally.Columns) -> pd.DataFrame:
     counted = pd.concat(parts, ignore_index=True)
     outcomes = [name for name in (columns.label, columns.prediction) if name]
     spelled = [pd.to_numeric(counted[name], errors="coerce") for name in outcomes]
@@ -89,11 +103,15 @@ def _pieces(path: Path, columns: tally.Columns, separator: str | None) -> Iterat
                 bar.update(file.tell() - bar.n)
             return
         separator = separator or ("\t" if ".tsv" in path.suffixes else ",")
+        how = {
+            "sep": separator, "dtype": str, "keep_default_na": False, "na_values": [""], "encoding": "utf-8-sig",
+            "compression": COMPRESSED.get(path.suffix), "skipinitialspace": True,
+        }  # fmt: skip
         try:
-            pieces = pd.read_csv(
-                file, sep=separator, chunksize=ROWS, dtype=str, keep_default_na=False, na_values=[""],
-                encoding="utf-8-sig", compression=COMPRESSED.get(path.suffix), usecols=None, skipinitialspace=True,
-            )  # fmt: skip
+            header = pd.read_csv(path, header=None, nrows=1, **how).iloc[0]
+            if len(twice := header[header.duplicated() & header.isin(wanted)]):
+                raise ValueError(f"{path} has several columns {twice.iloc[0]!r}; rename all but one")
+            pieces = pd.read_csv(file, chunksize=ROWS, **how)
             for piece in pieces:
                 yield (
                     piece[[name for name in piece.columns if name in wanted]] if wanted <= set(piece.columns) else piece
@@ -161,7 +179,7 @@ def _parser() -> argparse.ArgumentParser:
         help="compare with this group, not the rest",
     )
     add("--depth", type=int, default=2, help="how many group columns are crossed at once (default: %(default)s)")
-    add("--metrics", nargs="+", metavar="RATE", help="which rates (default: all that the columns allow)")
+    add("--metrics", nargs="+", metavar="RATE", help="which rates and metrics (default: all that the columns allow)")
     add("--margin", type=float, default=0.05, help="the smallest difference that matters (default: %(default)s)")
     add("--minimum", type=int, default=30, help="groups with fewer cases are named, not tested (default: %(default)s)")
     add("--confidence", type=float, default=0.95, help="of intervals and verdicts (default: %(default)s)")
@@ -171,4 +189,5 @@ def _parser() -> argparse.ArgumentParser:
     add("--title", help="of the report")
     add("--html", type=Path, metavar="FILE", help="write the report as one self-contained page")
     add("--table", type=Path, metavar="FILE", help="write all comparisons as CSV")
+    add("--summary", type=Path, metavar="FILE", help="write the summary metrics as CSV")
     return parser

@@ -22,7 +22,7 @@ from fairlib.auditing.by_source import by_source
 from fairlib.auditing.contrasts import Contrast, student
 from fairlib.auditing.groups import Family
 from fairlib.auditing.rates import Sums
-from fairlib.auditing.shares import shares
+from fairlib.auditing.shares import MOST_DEALT, shares
 
 AFFORDABLE = 500_000  # rounds of betting in one audit: about 15 s
 LONGEST = 20_000  # rounds of one game; a longer one is bundled
@@ -30,7 +30,7 @@ START = 50  # rounds that take as long as one game's beginning
 
 
 def contrast(
-    sums: Sums, family: Family, *, source: np.ndarray | None, interval: str, minimum: int, confidence: float
+    sums: Sums, family: Family, *, interval: str, minimum: int, confidence: float
 ) -> tuple[dict[str, np.ndarray], Contrast]:
     """Return the values on both sides of each comparison, and the comparison itself."""
     n, k, s, n_others, k_others, s_others = both_sides(sums, family)
@@ -38,9 +38,9 @@ def contrast(
         mean, mean_others = k / n, k_others / n_others
         spread, spread_others = s / n - mean**2, s_others / n_others - mean_others**2
     sides = {"n": n, "value": mean, "n_against": n_others, "value_against": mean_others}
-    if source is not None:
+    if family.source is not None:
         how = {"interval": interval, "minimum": minimum, "confidence": confidence}
-        return sides, by_source(sums, family, source, (n, mean, n_others, mean_others), **how)
+        return sides, by_source(sums, family, (n, mean, n_others, mean_others), **how)
     if sums.rate.uses_probability:
         return sides, _welch(n, mean, spread, n_others, mean_others, spread_others, confidence)
     return sides, shares(n, k, n_others, k_others, interval, minimum, confidence)
@@ -56,6 +56,8 @@ def rounds(sums: Sums, family: Family, *, minimum: int) -> int:
     """Return how long betting would take for these comparisons: a round per case of the smaller side, and a start."""
     n, _, _, n_others, _, _ = both_sides(sums, family)
     smaller = np.minimum(n, n_others)
+    if (n + n_others).max(initial=0) > MOST_DEALT:
+        return AFFORDABLE + 1
     return int((np.minimum(smaller, LONGEST) + START)[smaller >= minimum].sum())
 
 

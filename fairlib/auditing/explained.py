@@ -88,6 +88,11 @@ def _making(report: Report) -> list[Markup]:
         "tests": "; ".join(dict.fromkeys(TESTS.get(method, TESTS["betting"]) for method in methods)),
         "many comparisons": "Holm's correction over all of them",
     }
+    if report.metrics["p"].notna().any():
+        facts["summary metrics"] = (
+            f"intervals by drawing {setting.unit} again, “by chance” by dealing them out to the groups; corrected by "
+            "splitting in halves; max-T over the metrics of a column, times the number of columns"
+        )
     body = [[name, element("td", value, class_="words")] for name, value in facts.items()]
     return [
         element("h2", "How it was made"),

@@ -16,8 +16,8 @@ from fairlib.auditing.setting import Setting
 VERDICTS = {
     "shown": "a difference that chance hardly explains, even in an audit with this many comparisons",
     "hint": "would be evidence if this were the only comparison, and is none among so many",
-    "small": "a difference as large as the margin is ruled out",
-    "open": "the data fit with both, no difference and one that matters",
+    "small": "a difference as large as the margin is ruled out, by an interval for this comparison alone",
+    "open": "it cannot be told whether there is no difference or one that matters",
     "too few": "too few cases to say anything",
     "undefined": "nothing varies, so there is nothing to compare",
 }
@@ -37,13 +37,13 @@ class Finding:
 
 
 def verdicts(rows: pd.DataFrame, setting: Setting, *, units: np.ndarray) -> np.ndarray:
-    """Decide on every comparison; a difference counts as shown only if its own interval excludes 0, too."""
+    """Decide on every comparison; a difference, shown or hinted at, needs an interval off 0 and a test that agrees."""
     off_zero = (rows["low"] > 0) | (rows["high"] < 0)
     choices = {
         "too few": units < setting.minimum,
         "undefined": rows["p"].isna() | rows["low"].isna(),
         "shown": off_zero & (rows["p_corrected"] <= setting.alpha),
-        "hint": off_zero,
+        "hint": off_zero & (rows["p"] <= setting.alpha),
         "small": (rows["low"] > -setting.margin) & (rows["high"] < setting.margin),
     }
     return np.select(list(choices.values()), list(choices), default="open")
@@ -77,12 +77,28 @@ def quoted(class_name: str) -> str:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Write a share as a percentage; a tiny one keeps two digits that say something."""
+    """Write a share as a percentage; what is nearly none or nearly all does not read as none or all."""
     if not np.isfinite(share):
         return "undefined"
-    if digits == 1 and 0 < abs(share) < 0.0005:
-        return f"{100 * share:.2g}%"
-    return f"{100 * share:.{digits}f}%"
+    return f"{_digits(share, digits)}%"
+
+
+def _digits(share: float, digits: int = 1) -> str:
+    """Write a hundred times a share; what is not 0 or 100 does not read as if it were."""
+    size = abs(share)
+    if size in (0, 1):
+        return f"{100 * share:.0f}"
+    if size < 0.0005:
+        return f"{100 * share:.1g}"
+    while digits < 9 and size < 1 and round(100 * size, digits) == 100:
+        digits += 1
+    return f"{100 * share:.{digits}f}"
+
+
+def counted(number: float, words: str) -> str:
+    """Write a number with what it counts, such as "1 case" and "2 cases"; the words' first word is the plural."""
+    first, _, rest = words.partition(" ")
+    return f"{number:,.0f} {first[:-1] if number == 1 else first}{' ' * bool(rest)}{rest}"
 
 
 def chance(p: float) -> str:
@@ -95,10 +111,8 @@ def chance(p: float) -> str:
 def points(row) -> str:
     """Write a difference with its interval in percentage points."""
     direction = "more" if row.difference > 0 else "less"
-    low, high = sorted((abs(row.low), abs(row.high)))
-    if row.low < 0 < row.high:
-        return f"{100 * row.difference:+.1f} points [{100 * row.low:+.1f}, {100 * row.high:+.1f}]"
-    return f"{100 * abs(row.difference):.1f} points {direction} [{100 * low:.1f}, {100 * high:.1f}]"
+    low, high = sorted((abs(row.low), abs(row.high)))  # both on one side of 0, or it would not be told
+    return f"{_digits(abs(row.difference))} points {direction} [{_digits(low)}, {_digits(high)}]"
 
 
 def sides(row) -> str:
@@ -114,13 +128,14 @@ def needed(rows: pd.DataFrame, setting: Setting) -> str:
     wanting = rows[rows["more"] > 0].sort_values(["more", "growth"], kind="stable")
     if not len(wanting):
         return ""
-    what = setting.unit if setting.columns.source is None else f"{setting.unit} with cases"
+    what = setting.unit if setting.columns.source is None else "sources with cases"
     which = qualifying(wanting["rate"].iloc[0], wanting["class_name"].iloc[0])
     enough = wanting[np.isfinite(wanting["more"])]
     told = [f"{row.more:,.0f} of {row.group}" for row in enough.head(NAMED).itertuples()]
     if told:
-        told[0] = f"about {told[0].replace(' of ', f' more {what} of ', 1)}"
-        told[-1] += f" (cases{which})" if which else ""
+        first = enough.iloc[0]
+        size, unit, *rest = counted(first["more"], what).split(" ")
+        told[0] = f"about {' '.join([size, 'more', unit, *rest])}{which} of {first['group']}"
     if len(enough) < len(wanting):
         factor = wanting["growth"][~np.isfinite(wanting["more"])].max()
         others = f"about {factor:.{1 if factor < 10 else 0}f} times as many {setting.unit} of all groups"
@@ -139,13 +154,6 @@ def sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def times(growth: float, setting: Setting) -> str:
-    """Say how much larger the whole data would have to be, where more of one group would not do."""
-    factor = f"{growth:.1f}" if growth < 10 else f"{growth:.0f}"
-    shown = f"would show a difference of {100 * setting.margin:g} points"
-    return f"about {factor} times as many {setting.unit} of all groups {shown}"
-
-
 def _difference(row: pd.DataFrame, tested: int, setting: Setting) -> str:
     (one,) = row.itertuples()
     said = f"{sides(one)}: {points(one)}."
@@ -160,8 +168,8 @@ def _difference(row: pd.DataFrame, tested: int, setting: Setting) -> str:
 
 
 def _open(rows: pd.DataFrame, setting: Setting) -> str:
-    both = f"the data fit with no difference, and also with one of {100 * setting.margin:g} points"
-    return f"not decided for {named(rows['group'])}: {both}. {needed(rows, setting)}".rstrip()
+    both = f"it may be none, or one of {100 * setting.margin:g} points"
+    return f"the difference is not decided for {named(rows['group'])}: {both}. {needed(rows, setting)}".rstrip()
 
 
 def _small(rows: pd.DataFrame, setting: Setting) -> str:
@@ -177,7 +185,7 @@ def _too_few(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
     for (rate, class_name), same in rows.groupby(["rate", "class"], sort=False):
         largest = same.sort_values("n", ascending=False, kind="stable")
         counts = [f"{row.group} ({row.n:,})" for row in largest.head(NAMED).itertuples()]
-        rest = f" and {len(same) - NAMED:,} more groups" if len(same) > NAMED else ""
+        rest = f" and {counted(len(same) - NAMED, 'groups')} more" if len(same) > NAMED else ""
         which = f"{setting.minimum} {setting.unit}{qualifying(rate, class_name)}"
         text = f"too few to say anything, under {which}: {', '.join(counts)}{rest}."
         told.append(Finding("too few", question(rate, class_name), text))
@@ -187,8 +195,9 @@ def _too_few(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
 def named(groups: pd.Series) -> str:
     """Name some groups, and count the rest."""
     groups = list(dict.fromkeys(groups))
-    return "; ".join(groups[:NAMED]) + (f"; and {len(groups) - NAMED:,} more groups" if len(groups) > NAMED else "")
+    rest = len(groups) - NAMED
+    return "; ".join(groups[:NAMED]) + (f"; and {counted(rest, 'groups')} more" if rest > 0 else "")
 
 
 def _value(value: float, rate) -> str:
-    return percent(value).replace("%", " points") if rate.title.startswith("Overestimation") else percent(value)
+    return f"{_digits(value)} points" if rate.title.startswith("Overestimation") else percent(value)

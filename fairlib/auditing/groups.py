@@ -26,6 +26,7 @@ class Family:
     names: tuple[tuple[str, ...], ...]  # of each group, one name per attribute
     codes: np.ndarray  # of each cell
     reference: int | None = None
+    source: np.ndarray | None = None  # of each cell, which cells belong together
 
     def __len__(self) -> int:
         return len(self.names)
@@ -40,6 +41,12 @@ class Family:
         if self.reference is not None:
             return np.delete(np.arange(len(self)), self.reference)
         return np.arange(1) if len(self) == 2 else np.arange(len(self))
+
+    @cached_property
+    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The sources and groups that occur together, one entry per pair, and the pair of each cell."""
+        pairs, place = np.unique(self.source * len(self) + self.codes, return_inverse=True)
+        return *np.divmod(pairs, len(self)), place
 
     def others(self, per_group: np.ndarray) -> np.ndarray:
         """Sum over those that each compared group stands against: the reference, or everyone else."""
@@ -96,4 +103,4 @@ def _family(tally: Tally, attributes: tuple[str, ...], reference: Mapping[str, o
             raise ValueError(
                 f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; it holds {listed(coded[0].names)}"
             )
-    return Family(attributes, tuple(names), codes, chosen)
+    return Family(attributes, tuple(names), codes, chosen, tally.source)

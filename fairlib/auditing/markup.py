@@ -36,8 +36,11 @@ def stylesheet() -> Markup:
     return Markup(resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8"))
 
 
-def table(caption: object, head: list, body: list[list], *, class_: str = "") -> Markup:
-    """Write a table whose first column names its rows; a cell that is a td or th already stays as it is."""
+def table(caption: str, head: list, body: list[list], *, class_: str = "", context: str = "") -> Markup:
+    """Write a table whose first column names its rows; a cell that is a td or th already stays as it is.
+
+    context : what tells it from other tables with the same caption, for those who hear the page.
+    """
 
     def cell(value: object, name: str, **attributes: str) -> Markup:
         whole = isinstance(value, Markup) and value.startswith(f"<{name}")
@@ -47,11 +50,11 @@ def table(caption: object, head: list, body: list[list], *, class_: str = "") ->
     rows = [
         element("tr", element("th", row[0], scope="row"), *(cell(value, "td") for value in row[1:])) for row in body
     ]
-    inner = element(
-        "table", element("caption", caption), element("thead", header), element("tbody", *rows), class_=class_
-    )
+    parts = element("caption", element("span", caption)), element("thead", header), element("tbody", *rows)
+    inner = element("table", *parts, class_=class_)
     # A wide table scrolls by itself, also by keyboard, and leaves the page where it is.
-    return element("div", inner, class_="wide", tabindex="0", role="region", aria_label=re.sub("<[^>]*>", "", caption))
+    heard = f"{context}: {caption}" if context else caption
+    return element("div", inner, class_="wide", tabindex="0", role="region", aria_label=heard)
 
 
 def scale(limit: float) -> Markup:

@@ -10,6 +10,7 @@ import pandas as pd
 from fairlib.auditing import findings
 from fairlib.auditing.explained import BADGES, about
 from fairlib.auditing.markup import Markup, element, interval, safe, scale, stylesheet, table
+from fairlib.auditing.overview import summary_metrics
 from fairlib.auditing.rates import RATES
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def fragment(report: Report) -> str:
     ]
     for verdict, (title, nothing) in CHAPTERS.items():
         parts += _chapter(title, nothing, [finding for finding in told if finding.verdict == verdict])
-    parts += [*_gaps(report), *_comparisons(report), *about(report)]
+    parts += [*_gaps(report), *summary_metrics(report), *_comparisons(report), *about(report)]
     return element("div", *parts, class_="fairlib-audit")
 
 
@@ -121,7 +122,7 @@ def _comparisons(report: Report) -> list[Markup]:
     tables = list(rows.groupby(["attribute", "rate", "class"], sort=False))
     if len(tables) > MOST_TABLES:
         telling = [one for one in tables if (one[1]["verdict"] == "shown").any()][:MOST_TABLES]
-        said = f"Of {len(tables):,} tables, {len(telling)} of those with a difference that is shown."
+        said = f"Shown here, of {len(tables):,} tables: {len(telling)} of those with a difference that is shown."
         parts.append(element("p", said, class_="note"))
         tables = telling
     last = None
@@ -144,7 +145,8 @@ def _forest(rows: pd.DataFrame, title: str, limit: float, margin: float) -> Mark
     last = rows["verdict"] == "too few"
     rows = rows.assign(last=last).sort_values(["last", "difference"], ascending=[True, False], kind="stable")
     head = ["group", "cases", "rate", against, "difference [interval]", scale(limit), _head("verdict")]
-    return table(caption, head, [_forest_row(row, limit, margin) for row in rows.itertuples()], class_="forest")
+    body = [_forest_row(row, limit, margin) for row in rows.itertuples()]
+    return table(caption, head, body, class_="forest", context=f"By {attribute}")
 
 
 def _forest_row(row, limit: float, margin: float) -> list:
@@ -185,7 +187,7 @@ def _gaps(report: Report) -> list[Markup]:
             ]
             for row in rows.rename(columns={"class": "class_name"}).head(MOST_ROWS).itertuples()
         ]
-        parts.append(table(f"By {attribute}", head, body))
+        parts.append(table(f"By {attribute}", head, body, context="How far the groups are apart"))
     return parts
 
 

@@ -42,7 +42,7 @@ RATES: dict[str, Rate] = {
         per_class=False,
     ),
     "misses": Rate(
-        "Missed: {c} is not predicted where it is the label",
+        "Missed ({c} is not predicted where it is the label)",
         "of {n} cases whose label is {c}, {value} are missed",
         "{value} of {n}",
         "whose label is {c}",
@@ -50,7 +50,7 @@ RATES: dict[str, Rate] = {
         among=lambda label, prediction, c: label == c,
     ),
     "false alarms": Rate(
-        "False alarms: {c} is predicted where it is not the label",
+        "False alarms ({c} is predicted where it is not the label)",
         "of {n} cases whose label is not {c}, {value} are predicted {c}",
         "{value} of {n}",
         "whose label is not {c}",
@@ -58,7 +58,7 @@ RATES: dict[str, Rate] = {
         among=lambda label, prediction, c: label != c,
     ),
     "predicted": Rate(
-        "Predicted: how often {c} is predicted, rightly or not",
+        "Predicted (how often {c} is predicted, rightly or not)",
         "{c} is predicted in {value} of {n} cases",
         "{value} of {n}",
         "",
@@ -66,7 +66,7 @@ RATES: dict[str, Rate] = {
         needs=("prediction",),
     ),
     "unreliable": Rate(
-        "Unreliable: {c} is predicted and not the label",
+        "Unreliable ({c} is predicted and is not the label)",
         "of {n} cases that are predicted {c}, {value} have another label",
         "{value} of {n}",
         "that are predicted {c}",
@@ -82,7 +82,7 @@ RATES: dict[str, Rate] = {
         uses_probability=True,
     ),
     "overestimation": Rate(
-        "Overestimation: the mean probability of {c} less how often {c} is the label",
+        "Overestimation (the mean probability of {c} less how often {c} is the label)",
         "the probability given to {c} exceeds the truth by {value} on average over {n} cases",
         "{value} over {n}",
         "",
@@ -103,24 +103,23 @@ class Sums(NamedTuple):
     square: np.ndarray
 
 
-def measured(tally: Tally, names=None) -> tuple[str, ...]:
-    """Return which rates the tally allows; those asked for must be among them."""
+def measured(tally: Tally, names=()) -> tuple[str, ...]:
+    """Return which rates the tally allows; those asked for by name must be among them."""
     possible = tuple(
         name for name, rate in RATES.items() if all(getattr(tally, part) is not None for part in rate.needs)
     )
-    if names is None:
-        return possible
-    names = (names,) if isinstance(names, str) else tuple(names)
     for name in names:
         if name not in RATES:
-            raise ValueError(f"rates must be among {listed(RATES)}, found {name!r}")
+            raise ValueError(
+                f"metrics must be among {listed(RATES)}, or those of fairlib.auditing.summary.SUMMARY, found {name!r}"
+            )
         if name not in possible:
             lacking = [part for part in RATES[name].needs if getattr(tally, part) is None]
             spoken = {"score": "a probability"}
             raise ValueError(
-                f"rates: {name!r} needs {', '.join(spoken.get(part, 'a ' + part) for part in lacking)} column"
+                f"metrics: {name!r} needs {', '.join(spoken.get(part, 'a ' + part) for part in lacking)} column"
             )
-    return names
+    return tuple(names) or possible
 
 
 def sums(tally: Tally, names: tuple[str, ...]) -> Iterator[Sums]:

@@ -19,7 +19,7 @@ class Setting:
     columns: Columns
     reference: str | Mapping[str, object] | None = None
     depth: int = 2
-    metrics: str | tuple[str, ...] | None = None
+    metrics: str | tuple[str, ...] | None = None  # names of rates and of summary metrics; none of a kind for all
     margin: float = 0.05
     minimum: int = 30
     confidence: float = 0.95
@@ -34,6 +34,11 @@ class Setting:
             raise ValueError(f"group must be the name of a column, or several, found {names!r}")
         if len(set(names)) < len(names):
             raise ValueError(f"group: a column is named twice in {listed(names)}")
+        for role in ("probability", "count"):
+            name = getattr(self.columns, role)
+            others = {part: of for part, of in self.columns._asdict().items() if part != role}
+            if name and (name in names or name in others.values()):
+                raise ValueError(f"{role}: column {name!r} plays another part already")
         if self.columns.prediction is None and self.columns.probability is None:
             raise ValueError("prediction: name a column of predictions, or one of probabilities; neither was given")
         shares = {"threshold": self.columns.threshold} | {
@@ -44,11 +49,13 @@ class Setting:
                 raise ValueError(f"{name} must lie between 0 and 1, found {value!r}")
         for name, least in (("minimum", 2), ("depth", 1)):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < least:
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ValueError(f"{name} must be a whole number from {least} on, found {value!r}")
         if self.interval not in INTERVALS:
             raise ValueError(f"interval must be one of {listed(INTERVALS, most=99)}, found {self.interval!r}")
         object.__setattr__(self, "references", self._by_column())
+        named = (self.metrics,) if isinstance(self.metrics, str) else tuple(self.metrics or ())
+        object.__setattr__(self, "metrics", named)
 
     @property
     def alpha(self) -> float:

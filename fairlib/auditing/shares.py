@@ -10,6 +10,7 @@ from fairlib.auditing.contrasts import Contrast
 
 FEW = 5  # events, or cases without, below which no normal approximation is trusted
 ONE_BY_ONE = ("betting", "betting_per_group", "exact_unconditional")  # the methods that take no arrays of counts
+MOST_DEALT = 100_000_000  # cases that these lay out one by one
 
 
 def ends(k: np.ndarray, n: np.ndarray, k_others: np.ndarray, n_others: np.ndarray, *, interval: str, confidence: float):
@@ -22,6 +23,8 @@ def ends(k: np.ndarray, n: np.ndarray, k_others: np.ndarray, n_others: np.ndarra
         return low, high, np.where(few, "clopper_pearson", "newcombe")
     method = bounds.METHODS[interval]
     if interval in ONE_BY_ONE:
+        if (most := int((n + n_others).max())) > MOST_DEALT:
+            raise ValueError(f"interval: {interval!r} takes up to {MOST_DEALT:,} cases, found {most:,}; use 'counts'")
         found = np.array([_one(method, *map(int, four), alpha=alpha) for four in zip(*counts, strict=True)])
         low, high = found.reshape(-1, 2).T
     else:

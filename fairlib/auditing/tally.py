@@ -19,6 +19,7 @@ from fairlib.tables import COUNT, listed
 
 MISSING, EMPTY = "(missing)", "(empty)"
 MOST_CLASSES = 100
+LONGEST = 200  # characters of a name; what is longer is no name but a mistake
 MANY = 1000  # groups: more are suspicious
 SCORE, SQUARE = "fairlib: sum of probabilities", "fairlib: sum of their squares"
 THRESHOLDED = "fairlib: probability at least the threshold"
@@ -149,16 +150,19 @@ def tally(counted: pd.DataFrame, columns: Columns, *, positive=None) -> Tally:
         count=counted[COUNT].to_numpy(dtype=np.int64),
         score=counted[SCORE].to_numpy(dtype=float) if columns.probability else None,
         square=counted[SQUARE].to_numpy(dtype=float) if columns.probability else None,
-        source=pd.factorize(counted[columns.source], use_na_sentinel=False)[0] if columns.source else None,
+        source=_sources(counted[columns.source]) if columns.source else None,
         notes=tuple(notes),
     )
 
 
 def label_text(value) -> str:
-    """Write a value as a reader expects it: 1 and not 1.0, and never an empty word."""
+    """Write a value as a reader expects it: 1 and not 1.0, never an empty word, and not a whole book."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return str(value) if str(value).strip() else EMPTY
+    text = str(value)
+    if len(text) > LONGEST:
+        return f"{text[:LONGEST]}… ({len(text):,} characters)"
+    return text if text.strip() else EMPTY
 
 
 def spelled(values: list) -> list[str]:
@@ -195,6 +199,14 @@ def _attribute(column: pd.Series, name: str, count: np.ndarray) -> tuple[Coded, 
             f"Column {name!r} has no value in {without:,} case(s); they are a group of their own, {names[-1]!r}."
         )
     return Coded(codes, tuple(names)), notes
+
+
+def _sources(column: pd.Series) -> np.ndarray:
+    """Code the sources in an order that is that of their names, not that of the rows: draws go by it."""
+    codes, found = pd.factorize(column, use_na_sentinel=False)
+    rank = np.empty(len(found), dtype=np.int64)
+    rank[_order(found.tolist())] = np.arange(len(found))
+    return rank[codes]
 
 
 def _classes(values: dict[str, pd.Series]) -> list:

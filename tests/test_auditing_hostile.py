@@ -1,0 +1,100 @@
+"""Hostile input: a report or a ValueError that says what is wrong, and nothing unescaped in the page."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_auditing import BINARY, people
+from test_auditing_page import ELEMENTS, HOSTILE, Page
+
+import fairlib
+
+N = 240
+rng = np.random.default_rng(0)
+
+
+def dealt(*values):
+    """These values in turn, of whatever types."""
+    return np.array([*values, None], dtype=object)[:-1][np.arange(N) % len(values)]
+
+
+SURVIVED = {
+    "mixed types": {"sex": dealt(1, "1", 2.5, None, True, ("x",), b"x", datetime.date(2020, 1, 1))},
+    "empty strings": {"sex": dealt("", " ", "a")},
+    "right to left": {"sex": dealt("עברית", "عربي", "a\u202eb")},
+    "line breaks": {"sex": dealt("a\nb", "a\r\nb", "a\tb")},
+    "dates": {"sex": pd.to_datetime(["2020-01-01", "2021-01-01"]).to_numpy()[np.arange(N) % 2]},
+    "dates with a zone": {"sex": pd.to_datetime(["2020-01-01", "2021-01-01"]).tz_localize("UTC")[np.arange(N) % 2]},
+    "not numbers": {"sex": np.array([np.nan, np.inf, -np.inf, 1.5])[np.arange(N) % 4]},
+    "booleans": {name: dealt(True, False, False).astype(bool) for name in ("sex", "label", "prediction")},
+    "nullable booleans": {"sex": pd.array([True, False, None] * (N // 3), dtype="boolean")},
+    "nullable integers": {
+        "sex": pd.array([1, 2, None] * (N // 3), dtype="Int64"),
+        "label": pd.array([1, 0] * (N // 2), dtype="Int64"),
+        "prediction": pd.array([1, 0, 0, 1] * (N // 4), dtype="Int64"),
+    },
+    "strings of Arrow": {"sex": pd.array(["a", "b", None] * (N // 3), dtype="string[pyarrow]")},
+    "categories that never occur": {
+        "sex": pd.Categorical(["a", "b"] * (N // 2), ["z", "b", "a"]),
+        "label": pd.Categorical(["n", "y"] * (N // 2), ["y", "n", "never"]),
+        "prediction": pd.Categorical(["n", "y", "y", "n"] * (N // 4), ["y", "n", "never"]),
+    },
+    "intervals of numbers": {"sex": pd.cut(np.linspace(0, 1, N), 3)},
+    "one class": {"label": 1, "prediction": 1},
+    "the other class": {"label": 0, "prediction": 1},
+    "probabilities of 0 and 1": {"score": np.arange(N) % 2 * 1.0},
+    "tiny probabilities": {"score": np.linspace(0, 1e-12, N)},
+    "one probability": {"score": 0.3},
+    "short floats": {"score": np.linspace(0, 1, N).astype("float32")},
+    "reserved names": {"sex": dealt("accumulated", "all", "everyone else")},
+    "HTML": {"sex": dealt(*HOSTILE)},
+    "HTML classes": {"label": dealt(*HOSTILE[:2]), "prediction": dealt(HOSTILE[1], *HOSTILE[:2])},
+    "a very long name": {"sex": dealt("x" * 20_000, "y")},
+}
+
+
+@pytest.mark.parametrize("probability", [None, "score"])
+@pytest.mark.parametrize("name", SURVIVED)
+def test_a_report(name, probability):
+    frame = people(N).assign(**SURVIVED[name])
+    html = fairlib.audit(frame, group="sex", **BINARY, probability=probability, minimum=5).to_html()
+    page = Page(html)
+    assert {tag for tag, _ in page.elements} <= ELEMENTS
+    html.encode("utf-8")
+    assert len(html) < 300_000
+    text = "".join(page.text).replace("nan", "" if name == "not numbers" else "nan")
+    assert "nan" not in text and "None" not in text.replace("(missing)", "") and "Timestamp" not in text
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "says"),
+    [
+        ({"score": np.inf}, {"probability": "score"}, r"column 'score' must lie in \[0, 1\], found inf to inf"),
+        ({"score": "0.5"}, {"probability": "score"}, "column 'score' must hold numbers"),
+        ({"score": dealt(True, False)}, {"probability": "score"}, "column 'score' must hold numbers"),
+        ({"sex": None}, {}, "column 'sex' holds one group only, '.missing.'"),
+        ({}, {"probability": "sex"}, "probability: column 'sex' plays another part already"),
+        ({}, {"count": "label"}, "count: column 'label' plays another part already"),
+        ({}, {"group": 0}, r"group must be the name of a column, or several, found \(0,\)"),
+        ({}, {"group": ""}, "group: no column ''"),
+        ({}, {"minimum": True}, "minimum must be a whole number from 2 on, found True"),
+        ({}, {"threshold": float("nan")}, "threshold must lie between 0 and 1, found nan"),
+        ({"score": 10**9}, {"count": "score", "interval": "betting"}, "'betting' takes up to 100,000,000 cases, found"),
+    ],
+)
+def test_a_clear_error(change, options, says):
+    with pytest.raises(ValueError, match=says):
+        fairlib.audit(people(N).assign(**change), **{"group": "sex", **BINARY, **options})
+
+
+def test_columns_of_the_same_name():
+    frame = people(N).set_axis(["sex", "sex", "label", "prediction", "score"], axis=1)
+    with pytest.raises(ValueError, match="'sex' 2 times"):
+        fairlib.audit(frame, group="sex", **BINARY)
+
+
+def test_more_cases_than_there_are_people():
+    report = fairlib.audit(people(N).assign(people=10**12), group="sex", **BINARY, probability="score", count="people")
+    assert report.cases == N * 10**12 and report.to_html()
+    assert "too many different cases" in report.metrics.attrs["notes"][0]
