@@ -179,7 +179,9 @@ def test_a_million_examples_in_five_seconds(kind, gamma):
         found = disparity_interval(cost_a, cost_b, confidence=0.9999)
         assert time.process_time() - started < seconds
         assert 0 in found
-        assert found.half_width < 80 / n + 9 * np.sqrt((cost_a.var() / gamma + cost_b.var() / (1 - gamma)) / n)
+        assert found.half_width < 40 / (gamma * n) + 9 * np.sqrt(
+            (cost_a.var() / gamma + cost_b.var() / (1 - gamma)) / n
+        )
 
 
 @pytest.mark.parametrize("kind", COSTS)

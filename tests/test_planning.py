@@ -121,6 +121,19 @@ def test_betting_is_planned_for():
     assert planning.sample_size(0.15, error=0.1) == n  # the seed is fixed
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in QUICK])
+@pytest.mark.parametrize("power", [None, 0.8])
+def test_the_costly_methods_are_planned_for_too(method, power):
+    """Each way there and back; steps are whole counts for some, and simulated games for others."""
+    options = {"method": method, "error": 0.1, "power": power, "discordant": 0.25 if METHODS[method].paired else None}
+    n = planning.sample_size(0.1, **options)
+    assert planning.smallest_bias(n, **options) == pytest.approx(0.1, abs=0.012)
+    assert n < planning.sample_size(
+        0.1, **options | {"method": "hoeffding_pairs" if METHODS[method].paired else "hoeffding"}
+    )
+
+
 def test_fewer_pairs_suffice_where_the_two_costs_go_together():
     together, apart = (planning.sample_size(0.1, method="tango", error=0.2, discordant=d) for d in (0.12, 0.4))
     assert together < apart / 2

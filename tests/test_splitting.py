@@ -190,3 +190,33 @@ def test_a_comparison_without_a_split_version_is_refused_by_name():
         fairlib.corrected(model(5, effect=[0, 0]), splits=0)
     with pytest.raises(ValueError, match="two or more examples"):
         fairlib.corrected(pd.DataFrame({"group": ["a", "b"], "label": [1, 1], "prediction": [0, 1]}), ["FNED"])
+
+
+# --- real predictions -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("attribute", "counterfactual"), [("names", True), ("gender", False)])
+def test_every_metric_of_real_predictions_is_corrected_tested_and_has_a_gap(attribute, counterfactual):
+    """Two groups of twenty names; eight of one to six terms, where no source can be halved: what is NaN says why."""
+    outputs = fairlib.load("sentiment_predictions", source="bundled")
+    one = outputs[(outputs["attribute"] == attribute) & (outputs["classes"] == 3) & (outputs["seed"] == 0)]
+    frame = one[one["model"] == one["model"].iloc[0]].astype(
+        dict.fromkeys(("group", "term", "label", "prediction"), str)
+    )
+    names = [name for name, metric in METRICS.items() if frame["group"].nunique() == 2 or not metric.two_groups]
+    corrected = splitting.corrected(frame, names, splits=10)
+    family = fairlib.multiplicity.family(frame, names, replicates=49)
+    gaps = [fairlib.metric_gap(frame, names, replicates=100, statistic=s) for s in ("range", "mean difference")]
+    for found in (corrected, family):
+        assert set(found["metric"]) == set(names)
+        reasons = {(row["metric"], row["class"], row["group"]) for row in found.attrs["undefined"]}
+        undefined = found[found.select_dtypes("number").isna().any(axis=1)]
+        assert {tuple(row) for row in undefined[["metric", "class", "group"]].to_numpy()} <= reasons
+    fairness = corrected["metric"].map(lambda name: METRICS[name].fairness == "counterfactual")
+    plain = ~corrected["metric"].isin(["FPRRatio", "FNRRatio"])
+    assert corrected.loc[fairness & plain, "corrected"].notna().all() == counterfactual
+    assert corrected.loc[~fairness & plain, "corrected"].notna().all()
+    assert all(set(gap["metric"]) == set(names) and gap.notna().all(axis=None) for gap in gaps)
+    known = family["p"].notna()
+    assert (family["p_max_t"][known] >= family["p"][known] - 1e-12).all()
+    assert (family["p_holm"][known] >= family["p"][known] - 1e-12).all()
