@@ -158,7 +158,7 @@ def reduce(
             raise ValueError(f"column {count!r} must {COUNTS}, found parts of one")
         found = found.drop(columns=[PARTS, *range_of(count)])
         found = found[found[COUNT] > 0].reset_index(drop=True) if COUNT in found else found
-    return found
+    return found.astype({COUNT: np.int64} if COUNT in found else {})
 
 
 def range_of(name: str) -> dict[str, Total]:
@@ -251,9 +251,7 @@ def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[
     except TypeError as error:
         raise ValueError(f"a column of {listed(by)} holds values that cannot be counted: {error}") from error
     found = found.to_pandas().reset_index(drop=True)  # Dask's parts number their rows anew
-    # Engines answer in types of their own; cases are whole numbers here, and everything else is a float.
-    kinds = {name: np.int64 if name == COUNT else float for name in totals}
-    return found.astype(kinds)
+    return found.astype(dict.fromkeys(totals, float))  # engines answer in types of their own
 
 
 def _added(parts: Iterable[pd.DataFrame], by: list[str], totals: Mapping[str, Total]) -> pd.DataFrame:
