@@ -169,6 +169,7 @@ def tabulate(
                 for key, value in values.items()
             ]
             table[["low", "high", "null", "p"]] = np.array(columns)
+            undefined += _unsure(values, columns)
         tables.append(table)
     result = pd.concat([table for table in tables if len(table)], ignore_index=True) if any(map(len, tables)) else None
     if result is None:
@@ -205,6 +206,21 @@ def observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, com
                 key = {"metric": name, "class": class_name}
                 reasons += [{**key, "group": group, "reason": reason} for group in undefined]
     return values, reasons, left_out
+
+
+def _unsure(values: dict, columns: list[tuple]) -> list[dict]:
+    """Say of which values that are defined the interval, or the null, is not."""
+    found = []
+    for (name, class_name, group), (low, _, null, p) in zip(values, columns, strict=True):
+        if np.isfinite(values[name, class_name, group][0]):
+            reason = (
+                "interval: a ratio of 0 has none on the log scale, where ratios are symmetric" if np.isnan(low) else ""
+            )
+            if np.isnan(null) and not np.isnan(p):
+                reason = "null: without differences between groups the metric is undefined in some draws"
+            if reason:
+                found.append({"metric": name, "class": class_name, "group": group, "reason": reason})
+    return found
 
 
 def _reason(evaluation: Evaluation, metric: Metric, target: int | None) -> str:

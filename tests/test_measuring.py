@@ -181,3 +181,12 @@ def test_ten_thousand_sources_take_less_than_a_second():
     frame = suite(sources=10_000, groups=tuple("abcdefgh"), terms=1)
     names = [name for name in MANY_GROUPS if METRICS[name].fairness == "counterfactual"]
     assert fastest(lambda: fairlib.measure(frame, names)) < 4  # 0.4 s where this was written; the aim is 1
+
+
+def test_an_interval_that_is_undefined_has_a_reason():
+    """No example of group a is falsely accepted: its ratio is 0, and exchanged labels may leave nothing to compare."""
+    frame = pd.DataFrame({"group": list("aaaabbbb"), "label": [0] * 8, "prediction": [0, 0, 0, 0, 1, 0, 0, 0]})
+    found = fairlib.measure(frame, "FPRRatio", classes=[1], replicates=50)
+    lacking = found[found[["value", "low", "high", "null"]].isna().any(axis=1)]
+    assert len(lacking) and {row["group"] for row in found.attrs["undefined"]} == set(lacking["group"]) | {"b"}
+    assert "a ratio of 0 has none" in {row["group"]: row["reason"] for row in found.attrs["undefined"]}["a"]
