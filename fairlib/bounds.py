@@ -16,6 +16,7 @@ that: give the clusters' means instead.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -54,7 +55,7 @@ def disparity_interval(
     paired: bool = False,
     rng=0,
 ) -> Interval:
-    """Return mean(cost_a) - mean(cost_b) with its interval, whatever the order of the examples in either list.
+    """Return mean(cost_a) - mean(cost_b) with its interval.
 
     cost_a, cost_b : what each example of the group was made to pay, from 0 to `max_cost`; if `paired`, of equal length,
         and the i-th of either belong together. Lists, tables of one column, or counted costs (`fairlib.tables.costs`),
@@ -62,7 +63,10 @@ def disparity_interval(
     method : a name in `METHODS`; by default "betting", or "betting_pairs" if `paired`: the narrowest that hold for any
         n.
     rng : seed or Generator of the one shuffle that betting makes; the other methods ignore it. Seed 0 unless told
-        otherwise, so that nobody is tempted to try several: an interval picked from many seeds promises nothing.
+        otherwise, so that nobody is tempted to try several: an interval picked from many seeds promises nothing. The
+        promise of betting is for examples in the order in which they came. Counted costs have none, so the seed and the
+        counts draw one together, and the promise is kept on average over the counts that could have been: for groups of
+        30 to 100 and two given rates, up to three points less often than for lists, or more often.
     """
     name = method or (DEFAULT_PAIRED if paired else DEFAULT)
     allowed = [key for key, entry in METHODS.items() if entry.paired == paired]
@@ -72,16 +76,19 @@ def disparity_interval(
         raise ValueError(f"confidence must be in (0, 1), found {confidence}")
     if not 0 < max_cost < np.inf:
         raise ValueError(f"max_cost must be positive and finite, found {max_cost}")
+    cost_a, cost_b = (tables.counted(costs) or costs for costs in (cost_a, cost_b))
+    counted = isinstance(cost_a, tables.Counted) or isinstance(cost_b, tables.Counted)
     a, b = _costs("cost_a", cost_a, max_cost), _costs("cost_b", cost_b, max_cost)
     if paired and not np.array_equal(a.count, b.count):
         raise ValueError(
             f"cost_a and cost_b must be of equal length if paired, found {a.count.sum()} and {b.count.sum()}"
         )
-    a, b = _in_order(a, b, paired)
     estimate = max_cost * float(np.average(a.values, weights=a.count) - np.average(b.values, weights=b.count))
     if METHODS[name].counts and all(np.isin(costs.values, (0, 1)).all() for costs in (a, b)):
         low, high = METHODS[name].counts(*_numbers(a, b, paired), alpha=1 - confidence)
     else:
+        if counted:
+            a, b, rng = _ordered(a, b, paired, rng)
         low, high = METHODS[name].function(np.repeat(*a), np.repeat(*b), alpha=1 - confidence, rng=rng)
     low, high = (max_cost * float(np.clip(end, -1, 1)) for end in (low, high))
     # A bettor weighs the examples a little differently; an interval without its estimate would only confuse.
@@ -91,9 +98,9 @@ def disparity_interval(
 
 def _costs(name: str, values, max_cost: float) -> tables.Counted:
     """Return the costs as shares of the largest, checked, and how many examples pay each."""
-    counted = tables.counted(values)
-    costs = np.asarray(values if counted is None else counted.values, dtype=float)
-    count = np.ones(costs.shape, dtype=np.int64) if counted is None else np.asarray(counted.count)
+    counted = isinstance(values, tables.Counted)
+    costs = np.asarray(values.values if counted else values, dtype=float)
+    count = np.asarray(values.count) if counted else np.ones(costs.shape, dtype=np.int64)
     if costs.ndim != 1 or not count.sum():
         raise ValueError(f"{name} must be a list of at least one cost, found shape {costs.shape}")
     outside = ~((costs >= 0) & (costs <= max_cost))  # NaN included
@@ -103,17 +110,22 @@ def _costs(name: str, values, max_cost: float) -> tables.Counted:
     return tables.Counted(costs / max_cost, count)
 
 
-def _in_order(a: tables.Counted, b: tables.Counted, paired: bool) -> tuple[tables.Counted, tables.Counted]:
-    """Return the costs sorted (pairs stay together), so that the one seeded shuffle leads to the same order always.
+def _ordered(a: tables.Counted, b: tables.Counted, paired: bool, rng):
+    """Return counted costs sorted (pairs stay together), and a generator that depends on them, if `rng` is a seed.
 
-    Independent examples have no order that means anything, and nobody can try several orders in the place of seeds.
+    However they were counted, the same examples are then shuffled in the same way. With one shuffle for all counts of
+    the same size, an unlucky one would be unlucky for good.
     """
     order_a = np.lexsort((b.values, a.values)) if paired else np.argsort(a.values, kind="stable")
     order_b = order_a if paired else np.argsort(b.values, kind="stable")
-    return (
-        tables.Counted(a.values[order_a], a.count[order_a]),
-        tables.Counted(b.values[order_b], b.count[order_b]),
+    order_a, order_b = order_a[a.count[order_a] > 0], order_b[b.count[order_b] > 0]
+    a, b = (
+        tables.Counted(costs.values[order], costs.count[order].astype(np.int64))
+        for costs, order in ((a, order_a), (b, order_b))
     )
+    if isinstance(rng, int | np.integer):
+        rng = np.random.default_rng([int(rng), zlib.crc32(b"".join(array.tobytes() for array in (*a, *b)))])
+    return a, b, rng
 
 
 def _numbers(a: tables.Counted, b: tables.Counted, paired: bool) -> tuple[int, ...]:

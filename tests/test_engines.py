@@ -119,7 +119,7 @@ def test_disparity_interval(held_by, frame, method):
     """From the costs of two groups counted in the engine, and from two tables of one column."""
     frame = frame.assign(wrong=(frame["label"] != frame["prediction"]).astype(int))[:400]
     costs = [frame.loc[frame["group"] == name, ["wrong"]] for name in ("a", "b")]
-    expected = fairlib.disparity_interval(*(cost["wrong"] for cost in costs), method=method)
+    expected = fairlib.disparity_interval(*costs, method=method)
     counted = tables.costs(held_by(frame[["group", "wrong"]]), cost="wrong", group="group", between=("a", "b"))
     for found in (fairlib.disparity_interval(*pair, method=method) for pair in (counted, map(held_by, costs))):
         assert (found.estimate, found.low, found.high) == pytest.approx(
@@ -130,7 +130,7 @@ def test_disparity_interval(held_by, frame, method):
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.paired])
 def test_disparity_interval_of_pairs(held_by, method):
     frame = pd.DataFrame(np.random.default_rng(3).integers(0, 2, size=(200, 2)), columns=["her", "his"])
-    expected = fairlib.disparity_interval(frame["her"], frame["his"], method=method, paired=True)
+    expected = fairlib.disparity_interval(*tables.paired_costs(frame, costs=("her", "his")), method=method, paired=True)
     found = fairlib.disparity_interval(
         *tables.paired_costs(held_by(frame), costs=("her", "his")), method=method, paired=True
     )

@@ -156,8 +156,9 @@ def audit(
     margin : the smallest difference that matters: 0.05 for 5 percentage points.
     minimum : groups with fewer independent cases are not tested; they are named instead.
     confidence, power : of the intervals and verdicts; of "so many more cases would show a difference of `margin`".
-    interval : how differences of shares get theirs: a method of `fairlib.bounds` for independent groups; "counts", in
-        closed form; by default betting on matched blocks (valid for any n) where that takes seconds, else "counts".
+    interval : how differences of shares get theirs: a method of `fairlib.bounds` for independent groups, or "counts":
+        Newcombe's where events are not few, else exact ones. By default "counts"; for sources that are pairs, betting on
+        their differences.
     progress : show a bar on the error stream where it takes more than 2 s.
 
     Costs one pass over the rows, then only counts matter. Wrong columns or values raise a ValueError that names them.
@@ -178,11 +179,7 @@ def report(
     chosen = rates.measured(counted, [name for name in setting.metrics if name not in summary.SUMMARY])
     compared = groups.families(counted, depth=setting.depth, reference=setting.references)
     questions = [(family, sums) for sums in rates.sums(counted, chosen) for family in compared]
-    interval = setting.interval
-    if interval == "auto":
-        rounds = sum(comparing.rounds(sums, family, minimum=setting.minimum) for family, sums in questions)
-        interval = "betting" if rounds <= comparing.AFFORDABLE else "counts"
-    how = {"interval": interval, "minimum": setting.minimum, "confidence": setting.confidence}
+    how = {"interval": setting.interval, "minimum": setting.minimum, "confidence": setting.confidence}
     parts, gaps = [], []
     for family, sums in tqdm(questions, desc="comparing", delay=2, disable=not progress):
         parts.append(_compare(sums, family, **how))

@@ -3,10 +3,10 @@
 Three ways to be sure, by what the data are:
 
 - Shares of independent cases: an interval of `fairlib.bounds`, and Fisher's exact test, which is how often the
-  difference is as large when cases are dealt to the two sides at random. By default betting on matched blocks, which
-  holds for any n, as long as an audit is small enough to play the games; beyond that "counts": Newcombe's interval
-  where all four counts are at least 5, else the union of two exact ones. Its coverage stays within 0.7 points of
-  nominal for any two rates and groups of 30 or more (tests/test_auditing_comparing.py enumerates it); it costs nothing.
+  difference is as large when cases are dealt to the two sides at random. By default "counts": Newcombe's interval where
+  all four counts are at least 5, else the union of two exact ones. Its coverage stays within 0.7 points of nominal for
+  any two rates and groups of 30 or more (tests/test_auditing_comparing.py enumerates it); it costs nothing. Betting,
+  the default elsewhere, keeps its promise for cases in the order in which they came, and counts have none.
 - Means of probabilities: Welch's interval and test.
 - Cases that belong together by their source: a t interval and test for a difference of ratios whose variance is that
   between sources. Two cases made from one source count for what they are worth, and pairs get the precision of pairs;
@@ -22,11 +22,7 @@ from fairlib.auditing.by_source import by_source
 from fairlib.auditing.contrasts import Contrast, student
 from fairlib.auditing.groups import Family
 from fairlib.auditing.rates import Sums
-from fairlib.auditing.shares import MOST_DEALT, shares
-
-AFFORDABLE = 500_000  # rounds of betting in one audit: about 15 s
-LONGEST = 20_000  # rounds of one game; a longer one is bundled
-START = 50  # rounds that take as long as one game's beginning
+from fairlib.auditing.shares import shares
 
 
 def contrast(
@@ -50,15 +46,6 @@ def both_sides(sums: Sums, family: Family) -> tuple[np.ndarray, ...]:
     """Return count, total and squares of the compared groups, and the same of those they stand against."""
     summed = [family.total(values) for values in (sums.count, sums.total, sums.square)]
     return (*(values[family.compared] for values in summed), *(family.others(values) for values in summed))
-
-
-def rounds(sums: Sums, family: Family, *, minimum: int) -> int:
-    """Return how long betting would take for these comparisons: a round per case of the smaller side, and a start."""
-    n, _, _, n_others, _, _ = both_sides(sums, family)
-    smaller = np.minimum(n, n_others)
-    if (n + n_others).max(initial=0) > MOST_DEALT:
-        return AFFORDABLE + 1
-    return int((np.minimum(smaller, LONGEST) + START)[smaller >= minimum].sum())
 
 
 def _welch(n, mean, spread, n_others, mean_others, spread_others, confidence: float) -> Contrast:

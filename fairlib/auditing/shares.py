@@ -7,6 +7,7 @@ from scipy import stats
 
 from fairlib import bounds
 from fairlib.auditing.contrasts import Contrast
+from fairlib.tables import Counted
 
 FEW = 5  # events, or cases without, below which no normal approximation is trusted
 ONE_BY_ONE = ("betting", "betting_per_group", "exact_unconditional")  # the methods that take no arrays of counts
@@ -16,7 +17,7 @@ MOST_DEALT = 100_000_000  # cases that these lay out one by one
 def ends(k: np.ndarray, n: np.ndarray, k_others: np.ndarray, n_others: np.ndarray, *, interval: str, confidence: float):
     """Return the ends of the intervals for differences of shares, and which method made each."""
     counts, alpha = (k, n, k_others, n_others), 1 - confidence
-    if interval == "counts":
+    if interval in ("auto", "counts"):
         few = np.minimum.reduce([k, n - k, k_others, n_others - k_others]) < FEW
         chosen = {name: bounds.METHODS[name].counts(*counts, alpha=alpha) for name in ("clopper_pearson", "newcombe")}
         low, high = (np.where(few, *(chosen[name][end] for name in chosen)) for end in (0, 1))
@@ -25,7 +26,7 @@ def ends(k: np.ndarray, n: np.ndarray, k_others: np.ndarray, n_others: np.ndarra
     if interval in ONE_BY_ONE:
         if (most := int((n + n_others).max())) > MOST_DEALT:
             raise ValueError(f"interval: {interval!r} takes up to {MOST_DEALT:,} cases, found {most:,}; use 'counts'")
-        found = np.array([_one(method, *map(int, four), alpha=alpha) for four in zip(*counts, strict=True)])
+        found = np.array([_one(interval, *map(int, four), confidence=confidence) for four in zip(*counts, strict=True)])
         low, high = found.reshape(-1, 2).T
     else:
         low, high = method.counts(*counts, alpha=alpha)
@@ -44,9 +45,11 @@ def exact_p(k: np.ndarray, n: np.ndarray, k_others: np.ndarray, n_others: np.nda
     return np.minimum(1.0, 2 * np.minimum(below, above))
 
 
-def _one(method: bounds.Method, k: int, n: int, k_others: int, n_others: int, *, alpha: float) -> tuple[float, float]:
-    costs = (np.repeat([1.0, 0.0], [ones, size - ones]) for ones, size in ((k, n), (k_others, n_others)))
-    return method.function(*costs, alpha=alpha, rng=0)  # the seed of everybody: nobody picks one that suits
+def _one(name: str, k: int, n: int, k_others: int, n_others: int, *, confidence: float) -> tuple[float, float]:
+    """Return the ends that anybody gets for these counts from `fairlib.disparity_interval`."""
+    costs = (Counted(np.array([0, 1]), np.array([size - ones, ones])) for ones, size in ((k, n), (k_others, n_others)))
+    found = bounds.disparity_interval(*costs, method=name, confidence=confidence)
+    return found.low, found.high
 
 
 def shares(n, k, n_others, k_others, interval: str, minimum: int, confidence: float) -> Contrast:
