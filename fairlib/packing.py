@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-BLOCK = 1 << 15  # rows at a time
+BLOCK = 1 << 17  # rows at a time
 MOST_CELLS = 1 << 20  # combinations, whether they occur or not
 MOST_VALUES = 1 << 16  # of a column of whole numbers, from its lowest to its highest
 
@@ -87,23 +87,29 @@ def _found(digits: list[Digit]) -> np.ndarray | None:
     kind = _kind(digits)
     for start in range(0, len(digits[0].codes), BLOCK):
         rows = slice(start, start + BLOCK)
-        for digit in digits:
-            some = digit.codes[rows]
-            if some.min() < digit.lowest or some.max() >= digit.lowest + digit.size:
-                return None
+        if any(_leaves_range(digit, rows) for digit in digits):
+            return None
         found += np.bincount(_packed(digits, rows, kind), minlength=len(found))
     return found
 
 
+def _leaves_range(digit: Digit, rows: slice) -> bool:
+    some = digit.codes[rows]
+    if digit.lowest == 0:  # read without a sign, negative numbers are the largest: one look in place of two
+        return some.view(f"{some.dtype.byteorder}u{some.itemsize}").max() >= digit.size
+    return some.min() < digit.lowest or some.max() >= digit.lowest + digit.size
+
+
 def _kind(digits: list[Digit]) -> np.dtype:
-    """Return the smallest type that holds all numbers on the way to a code: arithmetic on bytes is nearly free."""
-    low, high, lowest, highest = 0, 0, 0, 0
+    """Return the smallest type that holds all numbers on the way to a code: arithmetic on bytes is nearly free.
+
+    A column's own numbers may be larger: where they wrap around, the code, which fits, wraps back.
+    """
+    low, high, needed = 0, 0, []
     for digit in digits:
         low, high = low * digit.size + digit.lowest, high * digit.size + digit.lowest + digit.size - 1
-        lowest, highest = min(lowest, low), max(highest, high)
-    return np.result_type(
-        *map(np.min_scalar_type, (min(lowest, -1), highest)), *(digit.codes.dtype for digit in digits)
-    )
+        needed += [low, high, digit.size]
+    return np.min_scalar_type(min(*needed, *(-number - 1 for number in needed)))  # of a negative number: a signed type
 
 
 def _packed(digits: list[Digit], rows: slice, kind: np.dtype) -> np.ndarray:
@@ -112,7 +118,7 @@ def _packed(digits: list[Digit], rows: slice, kind: np.dtype) -> np.ndarray:
     code, lowest = first.codes[rows].astype(kind), first.lowest
     for digit in others:
         code *= digit.size
-        code += digit.codes[rows]
+        code += digit.codes[rows].astype(kind, copy=False)
         lowest = lowest * digit.size + digit.lowest
     if lowest:
         code -= lowest

@@ -66,5 +66,18 @@ def test_values_that_the_first_rows_lack_are_counted_too():
     frame = pd.DataFrame({"group": np.arange(n) // packing.BLOCK - 1, "wrong": np.arange(n) % 2 == 1})
     found = packing.counts(frame, ["group", "wrong"], "n").set_index(["group", "wrong"])["n"]
     assert found.to_dict() == {(group, wrong): packing.BLOCK // 2 for group in (-1, 0, 1) for wrong in (False, True)}
+    first_zero = frame.assign(group=(frame["group"] + 1) * -1)  # 0, then negative numbers
+    assert packing.counts(first_zero, ["group"], "n").set_index("group")["n"].to_dict() == dict.fromkeys(
+        (0, -1, -2), packing.BLOCK
+    )
     too_many = pd.DataFrame({"column": np.arange(2 * packing.MOST_VALUES)})
     assert packing.counts(too_many, ["column"], "n") is None
+
+
+@pytest.mark.parametrize("size", [127, 128, 129, 255, 256, 257, 32_768])
+@pytest.mark.parametrize("kind", [np.uint16, np.int64])
+def test_codes_fit_in_the_type_that_they_are_calculated_in(size, kind):
+    constant, varied = np.full(size, 3, dtype=np.int8), np.arange(size).astype(kind)
+    found = packing.counts(pd.DataFrame({"constant": constant, "varied": varied}), ["constant", "varied"], "n")
+    assert (found["constant"] == 3).all() and (found["n"] == 1).all()
+    np.testing.assert_array_equal(found["varied"], varied)
