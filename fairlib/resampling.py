@@ -141,8 +141,8 @@ def poisson_totals(blocks: Iterable[np.ndarray], *, resamples: int, rng=None) ->
     for block in blocks:
         for start in range(0, len(block), rows):
             part = np.asarray(block[start : start + rows], dtype=float)
-            weights = rng.poisson(1.0, size=(resamples, len(part))).astype(float)
-            totals = totals + np.vstack([part.sum(axis=0), weights @ part])
+            drawn = rng.poisson(1.0, size=(resamples, len(part))).astype(float) @ part  # no name keeps the weights
+            totals = totals + np.vstack([part.sum(axis=0), drawn])
     if not np.ndim(totals):
         raise ValueError("blocks must hold at least one array of rows x features, found none")
     return totals
