@@ -17,7 +17,7 @@ export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help reproduce test lab lint lock clean
+.PHONY: help reproduce test bench lab lint lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ reproduce: figures/ledger.md  ## run the notebooks: every figure, table and the 
 
 test: $(INSTALLED)  ## run all tests, slow ones included
 	$(BIN)/python -m pytest
+
+bench: | $(INSTALLED)  ## measure speed and memory beside other libraries: benchmarks/results.md (some minutes)
+	$(BIN)/python benchmarks/speed.py
 
 lab: $(INSTALLED)  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks

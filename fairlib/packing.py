@@ -6,25 +6,26 @@ rows stays in the processor's cache from packing to counting, so that every colu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-BLOCK = 1 << 15  # rows at a time
+BLOCK = 1 << 17  # rows at a time
 MOST_CELLS = 1 << 20  # combinations, whether they occur or not
 MOST_VALUES = 1 << 16  # of a column of whole numbers, from its lowest to its highest
 
 
 class Digit(NamedTuple):
-    """A column as codes of 0, 1, ... after `lowest` is subtracted, and how to get its values back."""
+    """A column as codes, and which occur: `size` of them, from `lowest` on."""
 
     codes: np.ndarray
-    lowest: int
-    size: int
     column: pd.Series
-    names: object = None  # of the codes, where values are not the codes themselves
+    names: object = None  # of the codes 0, 1, ..., where values are not the codes themselves
+    lowest: int = 0
+    size: int = 0
 
 
 def counts(frame: pd.DataFrame, by: Sequence[str], name: str) -> pd.DataFrame | None:
@@ -32,34 +33,83 @@ def counts(frame: pd.DataFrame, by: Sequence[str], name: str) -> pd.DataFrame | 
 
     O(rows) time, O(combinations) memory.
     """
-    if not by or not len(frame):
+    coded = [_coded(frame[column]) for column in by] if len(frame) else []
+    if not coded or any(digit is None for digit in coded):
         return None
-    digits, cells = [], 1
-    for column in by:
-        digit = _digit(frame[column], MOST_CELLS // cells)
-        if digit is None:
+    for looked in (BLOCK, len(frame)):  # the first rows hold every value, as a rule; where not, look at all of them
+        if (digits := _ranged(coded, slice(looked))) is None:
             return None
-        digits.append(digit)
-        cells *= digit.size
-    found = np.zeros(cells, dtype=np.int64)
-    kind = _kind(digits)
-    for start in range(0, len(frame), BLOCK):
-        found += np.bincount(_packed(digits, slice(start, start + BLOCK), kind), minlength=cells)
+        if (found := _found(digits)) is not None:
+            break
     occurring = np.flatnonzero(found)
     places = np.unravel_index(occurring, [digit.size for digit in digits])
     columns = {column: _values(digit, place) for column, digit, place in zip(by, digits, places, strict=True)}
     return pd.DataFrame(columns | {name: found[occurring]})
 
 
+def _coded(column: pd.Series) -> Digit | None:
+    """Code a column, unless its values are of a kind that has no codes; -1 stands for a missing one."""
+    kind = column.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        return Digit(column.cat.codes.to_numpy(), column, column.cat.categories)
+    if isinstance(kind, pd.StringDtype) or kind is np.dtype(object):
+        try:
+            codes, names = pd.factorize(column)
+        except TypeError:  # values that are lists, say
+            return None
+        return Digit(codes, column, names)
+    if isinstance(kind, np.dtype) and kind.kind in "bui":
+        codes = column.to_numpy()
+        # No type holds all of uint64 and negative numbers too; as int64 its upper half is negative, until the way back.
+        as_signed = {np.dtype(bool): np.int8, np.dtype(np.uint64): np.int64}
+        return Digit(codes.view(as_signed.get(kind, kind)), column)
+    return None
+
+
+def _ranged(digits: list[Digit], rows: slice) -> list[Digit] | None:
+    """Set which codes occur from a look at some rows; None where they are too many, or too large to calculate with."""
+    ranged, cells = [], 1
+    for digit in digits:
+        lowest, highest = int(digit.codes[rows].min()), int(digit.codes[rows].max())
+        size = highest - lowest + 1
+        cells *= size
+        if cells > MOST_CELLS or (digit.names is None and size > MOST_VALUES):
+            return None
+        if max(-lowest, highest) >= np.iinfo(np.int64).max // MOST_CELLS:
+            return None
+        ranged.append(digit._replace(lowest=lowest, size=size))
+    return ranged
+
+
+def _found(digits: list[Digit]) -> np.ndarray | None:
+    """Return how often each combination occurs; None where a code occurs that is not in its digit's range."""
+    found = np.zeros(math.prod(digit.size for digit in digits), dtype=np.int64)
+    kind = _kind(digits)
+    for start in range(0, len(digits[0].codes), BLOCK):
+        rows = slice(start, start + BLOCK)
+        if any(_leaves_range(digit, rows) for digit in digits):
+            return None
+        found += np.bincount(_packed(digits, rows, kind), minlength=len(found))
+    return found
+
+
+def _leaves_range(digit: Digit, rows: slice) -> bool:
+    some = digit.codes[rows]
+    if digit.lowest == 0:  # read without a sign, negative numbers are the largest: one look in place of two
+        return some.view(f"{some.dtype.byteorder}u{some.itemsize}").max() >= digit.size
+    return some.min() < digit.lowest or some.max() >= digit.lowest + digit.size
+
+
 def _kind(digits: list[Digit]) -> np.dtype:
-    """Return the smallest type that holds all numbers on the way to a code: arithmetic on bytes is nearly free."""
-    low, high, lowest, highest = 0, 0, 0, 0
+    """Return the smallest type that holds all numbers on the way to a code: arithmetic on bytes is nearly free.
+
+    A column's own numbers may be larger: where they wrap around, the code, which fits, wraps back.
+    """
+    low, high, needed = 0, 0, []
     for digit in digits:
         low, high = low * digit.size + digit.lowest, high * digit.size + digit.lowest + digit.size - 1
-        lowest, highest = min(lowest, low), max(highest, high)
-    return np.result_type(
-        *map(np.min_scalar_type, (min(lowest, -1), highest)), *(digit.codes.dtype for digit in digits)
-    )
+        needed += [low, high, digit.size]
+    return np.min_scalar_type(min(*needed, *(-number - 1 for number in needed)))  # of a negative number: a signed type
 
 
 def _packed(digits: list[Digit], rows: slice, kind: np.dtype) -> np.ndarray:
@@ -68,36 +118,11 @@ def _packed(digits: list[Digit], rows: slice, kind: np.dtype) -> np.ndarray:
     code, lowest = first.codes[rows].astype(kind), first.lowest
     for digit in others:
         code *= digit.size
-        code += digit.codes[rows]
+        code += digit.codes[rows].astype(kind, copy=False)
         lowest = lowest * digit.size + digit.lowest
     if lowest:
         code -= lowest
     return code
-
-
-def _digit(column: pd.Series, most: int) -> Digit | None:
-    """Code a column, unless it has too many values or ones of a kind that has no codes."""
-    kind = column.dtype
-    if isinstance(kind, pd.CategoricalDtype):
-        codes, names = column.cat.codes.to_numpy(), column.cat.categories
-    elif isinstance(kind, pd.StringDtype) or kind is np.dtype(object):
-        try:
-            codes, names = pd.factorize(column)
-        except TypeError:  # values that are lists, say
-            return None
-    elif isinstance(kind, np.dtype) and kind.kind in "bui":
-        codes, names = column.to_numpy(), None
-        codes = codes.view(np.int8) if kind.kind == "b" else codes
-        lowest, highest = int(codes.min()), int(codes.max())
-        if highest - lowest >= min(most, MOST_VALUES) or highest >= np.iinfo(np.int64).max // MOST_CELLS:
-            return None
-        return Digit(codes, lowest, highest - lowest + 1, column)
-    else:
-        return None
-    missing = len(codes) > 0 and codes.min() < 0
-    if len(names) + missing > most:
-        return None
-    return Digit(codes, -1 if missing else 0, len(names) + int(missing), column, names)
 
 
 def _values(digit: Digit, place: np.ndarray):

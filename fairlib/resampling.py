@@ -84,7 +84,8 @@ def bootstrap(
 
     counts : whole numbers of any shape, such as groups x labels x predictions.
     statistic : maps (replicates, *shape of counts) to (replicates, ...).
-    batch : replicates that are in memory at a time; by default as many as make four million numbers.
+    batch : replicates that are in memory at a time; by default as many as make four million numbers. The draws are the
+        same for every `batch`.
 
     Drawing n examples again is drawing the counts from a multinomial distribution with their own shares: exactly the
     bootstrap of rows (Efron 1979), at O(resamples x cells), whatever n is.
@@ -97,7 +98,8 @@ def bootstrap(
     0.200 [0.048, 0.341] (95% bootstrap, 2000 resamples)
     """
     counts = np.asarray(counts)
-    if not counts.size or not np.all(counts >= 0) or not np.all(counts == np.floor(counts)) or not counts.sum():
+    whole = np.all(counts >= 0) and np.all(counts == np.floor(counts))
+    if not whole or not 0 < counts.sum() < np.inf:
         raise ValueError(f"counts must be whole numbers of at least 0, and not all 0; found {counts.ravel()[:5]} ...")
     if resamples < 2 or (batch is not None and batch < 1):
         raise ValueError(f"resamples must be at least 2 and batch at least 1, found {resamples} and {batch}")
@@ -106,16 +108,18 @@ def bootstrap(
     batch = batch or max(1, WEIGHTS // counts.size)
     with np.errstate(invalid="ignore", divide="ignore"):  # an empty group has no rate: NaN
         estimate = np.asarray(statistic(counts[None].astype(float)), dtype=float)
-        parts = []
+        replicates = np.empty((resamples, *estimate.shape[1:]))
         for start in range(0, resamples, batch):
-            size = min(batch, resamples - start)
-            drawn = rng.multinomial(n, shares, size=size).reshape(size, *counts.shape).astype(float)
-            parts.append(np.asarray(statistic(drawn), dtype=float))
-    if estimate.shape[:1] != (1,) or parts[0].shape != (len(parts[0]), *estimate.shape[1:]):
-        raise ValueError(
-            f"statistic must return one value, or array, per replicate: (1, ...) for one, found {estimate.shape}"
-        )
-    return Bootstrap(estimate[0], np.concatenate(parts), f"bootstrap, {resamples} resamples")
+            some = replicates[start : start + batch]
+            drawn = rng.multinomial(n, shares, size=len(some)).reshape(len(some), *counts.shape)
+            found = np.asarray(statistic(drawn.astype(float)), dtype=float)
+            if estimate.shape[:1] != (1,) or found.shape != some.shape:
+                raise ValueError(
+                    "statistic must return one value, or array, per replicate: (1, ...) for one and "
+                    f"({len(some)}, ...) for {len(some)}, found {estimate.shape} and {found.shape}"
+                )
+            some[...] = found
+    return Bootstrap(estimate[0], replicates, f"bootstrap, {resamples} resamples")
 
 
 # --- Sums over examples -----------------------------------------------------------------------------------------------
@@ -137,8 +141,8 @@ def poisson_totals(blocks: Iterable[np.ndarray], *, resamples: int, rng=None) ->
     for block in blocks:
         for start in range(0, len(block), rows):
             part = np.asarray(block[start : start + rows], dtype=float)
-            weights = rng.poisson(1.0, size=(resamples, len(part))).astype(float)
-            totals = totals + np.vstack([part.sum(axis=0), weights @ part])
+            drawn = rng.poisson(1.0, size=(resamples, len(part))).astype(float) @ part  # no name keeps the weights
+            totals = totals + np.vstack([part.sum(axis=0), drawn])
     if not np.ndim(totals):
         raise ValueError("blocks must hold at least one array of rows x features, found none")
     return totals

@@ -111,9 +111,9 @@ def schema(table) -> nw.Schema:
 
 def parts(table, columns: Sequence[str]) -> Iterator[nw.DataFrame | nw.LazyFrame]:
     """Yield some columns of a table: the whole frame where an engine holds it, else parts of at most `ROWS` rows."""
-    columns = list(columns)
-    if strange := [name for name in columns if name not in schema(table)]:
-        raise ValueError(f"no column {strange[0]!r}; the columns are {listed(schema(table))}")
+    columns, known = list(columns), schema(table)
+    if strange := [name for name in columns if name not in known]:
+        raise ValueError(f"no column {strange[0]!r}; the columns are {listed(known)}")
     if _is_dataset(table):
         yield from map(nw.from_native, table.select_columns(columns).with_format("arrow").iter(ROWS))
     elif _is_path(table):

@@ -12,6 +12,9 @@ COLUMNS = {
     "small": lambda draw, n: np.array(draw(st.lists(st.integers(-128, 127), min_size=n, max_size=n)), dtype=np.int8),
     "unsigned": lambda draw, n: np.array(draw(st.lists(st.integers(0, 255), min_size=n, max_size=n)), dtype=np.uint8),
     "far": lambda draw, n: np.array(draw(st.lists(st.sampled_from([-70_000, -69_990]), min_size=n, max_size=n))),
+    "huge": lambda draw, n: np.array(
+        draw(st.lists(st.sampled_from([0, 3, 2**64 - 1]), min_size=n, max_size=n)), dtype=np.uint64
+    ),
     "flag": lambda draw, n: np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n))),
     "word": lambda draw, n: draw(st.lists(st.sampled_from(["a", "b", None]), min_size=n, max_size=n)),
     "mixed": lambda draw, n: np.array(
@@ -43,7 +46,38 @@ def test_counts_are_those_of_a_group_by(data):
 
 @pytest.mark.parametrize(
     "values",
-    [[0.5, 1.0], [0, 2**40], [2**63 - 2, 2**63 - 1], pd.to_datetime(["2020-01-01", "2020-01-02"]), [[1], [2]], []],
+    [
+        [0.5, 1.0],
+        [0, 2**40],
+        [2**63 - 2, 2**63 - 1],
+        [-(2**63), 1 - 2**63],
+        pd.to_datetime(["2020-01-01", "2020-01-02"]),
+        [[1], [2]],
+        [],
+    ],
 )
 def test_columns_without_few_codes_are_left_to_a_group_by(values):
     assert packing.counts(pd.DataFrame({"column": values}), ["column"], "n") is None
+
+
+def test_values_that_the_first_rows_lack_are_counted_too():
+    """Sorted by group, the first block of rows says nothing about the others."""
+    n = 3 * packing.BLOCK
+    frame = pd.DataFrame({"group": np.arange(n) // packing.BLOCK - 1, "wrong": np.arange(n) % 2 == 1})
+    found = packing.counts(frame, ["group", "wrong"], "n").set_index(["group", "wrong"])["n"]
+    assert found.to_dict() == {(group, wrong): packing.BLOCK // 2 for group in (-1, 0, 1) for wrong in (False, True)}
+    first_zero = frame.assign(group=(frame["group"] + 1) * -1)  # 0, then negative numbers
+    assert packing.counts(first_zero, ["group"], "n").set_index("group")["n"].to_dict() == dict.fromkeys(
+        (0, -1, -2), packing.BLOCK
+    )
+    too_many = pd.DataFrame({"column": np.arange(2 * packing.MOST_VALUES)})
+    assert packing.counts(too_many, ["column"], "n") is None
+
+
+@pytest.mark.parametrize("size", [127, 128, 129, 255, 256, 257, 32_768])
+@pytest.mark.parametrize("kind", [np.uint16, np.int64])
+def test_codes_fit_in_the_type_that_they_are_calculated_in(size, kind):
+    constant, varied = np.full(size, 3, dtype=np.int8), np.arange(size).astype(kind)
+    found = packing.counts(pd.DataFrame({"constant": constant, "varied": varied}), ["constant", "varied"], "n")
+    assert (found["constant"] == 3).all() and (found["n"] == 1).all()
+    np.testing.assert_array_equal(found["varied"], varied)
