@@ -157,8 +157,8 @@ def audit(
     minimum : groups with fewer independent cases are not tested; they are named instead.
     confidence, power : of the intervals and verdicts; of "so many more cases would show a difference of `margin`".
     interval : how differences of shares get theirs: a method of `fairlib.bounds` for independent groups, or "counts":
-        Newcombe's where events are not few, else exact ones. By default "counts"; for sources that are pairs, betting on
-        their differences.
+        Newcombe's where events are not few, else exact ones. By default "counts"; for sources that are pairs, betting
+        on their differences.
     progress : show a bar on the error stream where it takes more than 2 s.
 
     Costs one pass over the rows, then only counts matter. Wrong columns or values raise a ValueError that names them.
