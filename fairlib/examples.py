@@ -273,9 +273,10 @@ def _classes(
     frame: pd.DataFrame, seen: dict[str, list], columns: dict, names: dict, rounded: float
 ) -> tuple[list, np.ndarray | None]:
     """Return all classes in order, and their probabilities, one column per class, where the frame has them."""
-    spelled = {str(name): name for found in seen.values() for name in found}
+    distinct = dict.fromkeys(name for found in seen.values() for name in found)  # 1, 1.0 and True are one class
+    spelled = {str(name): name for name in distinct}
     if not columns:
-        return _ordered(spelled.values()), None
+        return _ordered(distinct), None
     known = [spelled.get(text, text) for text in columns]
     if len(known) == 1 and len({*spelled.values(), *known}) == 2:
         (missing,) = {*spelled.values()} - {*known}

@@ -190,3 +190,13 @@ def test_an_interval_that_is_undefined_has_a_reason():
     lacking = found[found[["value", "low", "high", "null"]].isna().any(axis=1)]
     assert len(lacking) and {row["group"] for row in found.attrs["undefined"]} == set(lacking["group"]) | {"b"}
     assert "a ratio of 0 has none" in {row["group"]: row["reason"] for row in found.attrs["undefined"]}["a"]
+
+
+@pytest.mark.parametrize("kind", [bool, float])
+def test_numbers_of_different_types_are_the_same_class(kind):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"group": rng.choice(["a", "b"], 60), "label": rng.integers(0, 2, 60)})
+    frame["prediction"] = rng.integers(0, 2, 60)
+    expected = fairlib.measure(frame, ["TPRGap", "ParityGap (accuracy)"])
+    found = fairlib.measure(frame.astype({"prediction": kind}), ["TPRGap", "ParityGap (accuracy)"])
+    pd.testing.assert_frame_equal(found, expected)
