@@ -70,7 +70,11 @@ def test_other_kinds_of_files(frame, path, tmp_path, capsys):
     frame.to_csv(tmp_path / "p.csv.gz", index=False)
     frame.to_csv(tmp_path / "semicolon.csv", index=False, sep=";", encoding="utf-8-sig")
     frame.to_parquet(tmp_path / "p.parquet")
-    for name, more in (("p.tsv", ()), ("p.csv.gz", ()), ("p.parquet", ()), ("semicolon.csv", ("--separator", ";"))):
+    (tmp_path / "folder").mkdir()
+    for number, part in frame.groupby(frame.index % 3):
+        part.to_parquet(tmp_path / "folder" / f"{number}.parquet")
+    kinds = {"p.tsv": (), "p.csv.gz": (), "p.parquet": (), "folder": (), "semicolon.csv": ("--separator", ";")}
+    for name, more in kinds.items():
         main(["audit", str(tmp_path / name), *ROLES, "--title", "x", *more])
         assert capsys.readouterr().out == expected, name
 

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from fairlib import tables
 from fairlib.auditing import report, scored, tally
 from fairlib.auditing.setting import Setting
 
@@ -63,7 +64,7 @@ def main(arguments: list[str]) -> None:
 def count(
     path: Path, columns: tally.Columns, *, separator: str | None = None
 ) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
-    """Return the counts of a CSV, TSV or parquet file, one piece below the other, and those of `scored.cells`."""
+    """Return the counts of a file, or of a folder of parquet files, piece by piece, and those of `scored.cells`."""
     parts, levels = [], {}
     for piece in _pieces(path, columns, separator):
         for role in ("probability", "count"):
@@ -89,9 +90,14 @@ def _together(parts: list[pd.DataFrame], columns: tally.Columns) -> pd.DataFrame
 
 
 def _pieces(path: Path, columns: tally.Columns, separator: str | None) -> Iterator[pd.DataFrame]:
+    wanted = set(columns.names)
+    if path.is_dir():  # of Parquet files
+        known = tables.columns(path)
+        for part in tables.parts(path, [name for name in known if name in wanted] or known):
+            yield part.to_pandas()
+        return
     if not path.is_file():
         raise ValueError(f"FILE: there is no file {str(path)!r}")
-    wanted = set(columns.names)
     with path.open("rb") as file, tqdm(total=path.stat().st_size, unit="B", unit_scale=True, delay=DELAY) as bar:
         if path.suffix == ".parquet":
             import pyarrow.parquet as parquet
@@ -154,7 +160,12 @@ def _parser() -> argparse.ArgumentParser:
         description="Which groups does a classifier treat differently, and how sure is that? One row per case.",
     )
     add = parser.add_argument
-    add("file", type=Path, metavar="FILE", help="predictions as .csv, .tsv (also .gz) or .parquet, with a header")
+    add(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="predictions as .csv, .tsv (also .gz) or .parquet, with a header, or a folder of .parquet files",
+    )
     add(
         "--group",
         nargs="+",
