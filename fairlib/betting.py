@@ -147,10 +147,11 @@ def _lower_end(values: np.ndarray, pace: np.ndarray, alpha: float) -> float:
     if average == 0:  # and so no mean is too low
         return 0.0
     expected = 2.1 * error + average * float(np.log(1 / alpha)) / len(values)
-    game = _rounds(values, pace)
+    sums, sizes, factors = _rounds(values, pace)
+    game = _game(sums, sizes, factors, sizes)
     if len(game) <= LONG:
         return average - _distance(game, average, expected, 0.1, TOLERANCE, alpha)
-    rough = _distance(_roughly(game), average, expected, 0.1, TOLERANCE, alpha)
+    rough = _distance(_roughly(sums, sizes, factors), average, expected, 0.1, TOLERANCE, alpha)
     return average - _distance(game, average, rough, 0.001, 5 * TOLERANCE, alpha)
 
 
@@ -172,35 +173,35 @@ def _distance(game: list[tuple], average: float, expected: float, step: float, t
     return rejected
 
 
-def _rounds(values: np.ndarray, pace: np.ndarray) -> list[tuple[float, int, float, int]]:
-    """Return (sum, size, pace, size) of each round: single numbers, or bundles where the game is long.
+def _rounds(values: np.ndarray, pace: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the sum, size and pace of each round: single numbers, or bundles where the game is long.
 
     A bundle's mean has the mean μ too, so that the argument above holds for bundles, whatever their sizes, as long as
     these are settled before. Bundles of σ√τ / 2 make the interval no wider (under 0.5 %) and a million examples a
     matter of a second.
     """
-    if len(values) <= LONG:
-        ones = [1] * len(values)
-        return list(zip(values.tolist(), ones, pace.tolist(), ones, strict=True))
-    sizes = np.maximum(1 / (2 * pace), 1).astype(np.int64).tolist()
-    starts, position = [], 0
+    sizes = np.maximum(1 / (2 * pace), 1).astype(np.int64)
+    if len(values) <= LONG or sizes.max() == 1:
+        return values, np.ones(len(values), dtype=np.int64), pace
+    ahead, starts, position = sizes.tolist(), [], 0
     while position < len(values):
         starts.append(position)
-        position += sizes[position]
-    sums = np.add.reduceat(values, starts)
-    counts = np.diff([*starts, len(values)]).tolist()
-    return list(zip(sums.tolist(), counts, pace[starts].tolist(), counts, strict=True))
+        position += ahead[position]
+    return np.add.reduceat(values, starts), np.diff([*starts, len(values)]), pace[starts]
 
 
-def _roughly(game: list[tuple], rounds: int = 16) -> list[tuple[float, int, float, int]]:
+def _game(sums, sizes, factors, at_risk) -> list[tuple[float, int, float, int]]:
+    """Return the rounds one by one, as plain numbers."""
+    return list(zip(sums.tolist(), sizes.tolist(), factors.tolist(), at_risk.tolist(), strict=True))
+
+
+def _roughly(sums: np.ndarray, sizes: np.ndarray, factors: np.ndarray, rounds: int = 16) -> list[tuple]:
     """Return the game with this many rounds played as one, at the stake of the first.
 
     Such a stake may lose more than there is, so that this game proves nothing; it ends close to the real one.
     """
-    sums, counts, pace, sizes = (np.array(column) for column in zip(*game, strict=True))
-    starts = np.arange(0, len(game), rounds)
-    sums, counts = np.add.reduceat(sums, starts), np.add.reduceat(counts, starts)
-    return list(zip(sums.tolist(), counts.tolist(), pace[starts].tolist(), sizes[starts].tolist(), strict=True))
+    starts = np.arange(0, len(sums), rounds)
+    return _game(np.add.reduceat(sums, starts), np.add.reduceat(sizes, starts), factors[starts], sizes[starts])
 
 
 def _goal_reached(game: list[tuple[float, int, float, int]], mean: float, alpha: float) -> bool:
