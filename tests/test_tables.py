@@ -193,6 +193,7 @@ def test_everything_else_reads_folders_and_datasets_too(folder):
         (lambda d: fairlib.measure(d.assign(people=0), count="people"), "no rows"),
         (lambda d: fairlib.measure(d.assign(p_pos="1")), "'p_pos' must hold numbers"),
         (lambda d: fairlib.measure(d.assign(p_pos=d["p_pos"] + 1), bins=9), r"'p_pos' must lie in \[0, 1\], found 1"),
+        (lambda d: fairlib.measure(pd.concat([d, d["label"]], axis=1)), "'label' 2 times"),
         (lambda d: fairlib.measure({"group": [1]}), "a table must be a frame .* found dict"),
         (lambda d: fairlib.measure("no such folder"), "there is no file or folder 'no such folder'"),
         (lambda d: tables.counts(d, ["race"]), "no column 'race'; the columns are 'group', 'label'"),
