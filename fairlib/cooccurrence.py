@@ -73,13 +73,7 @@ def count_named(*, probabilities=True, **named) -> Counts:
     """
     arrays = indicators(probabilities=probabilities, **named)
     task, attribute = arrays.values()
-    whole = task.dtype.kind in "bui" and attribute.dtype.kind in "bui"
-    kind = np.float32 if whole else np.float64
-    in_attribute, product = np.zeros(attribute.shape[1]), np.zeros((attribute.shape[1] + 1, task.shape[1]))
-    for a, t in blocks(attribute, task, kind=kind, rows=CACHED):
-        in_attribute += a.sum(axis=0)
-        product += np.column_stack([a, np.ones(len(a), kind)]).T @ t  # with a column for everybody: how often each task
-    *joint, in_task = product
+    in_attribute, in_task, joint = _products(attribute, task)
     tasks, attributes = (tuple(getattr(values, "columns", ())) for values in named.values())
     return Counts(len(task), in_attribute, in_task, joint, attributes=attributes, tasks=tasks)
 
@@ -91,13 +85,13 @@ def count_columns(table, *, task, attribute, count: str | None = None, probabili
     probabilities : whether the columns may hold probabilities, which are summed.
     """
     task, attribute = ([names] if isinstance(names, str) else list(names) for names in (task, attribute))
-    known = tables.schema(table)
-    for role, names in {"task": task, "attribute": attribute, "count": [count] if count else []}.items():
+    weights, known = [count] if count else [], tables.schema(table)
+    for role, names in {"task": task, "attribute": attribute, "count": weights}.items():
         if strange := [name for name in names if name not in known]:
             raise ValueError(f"{role}: no column {strange[0]!r}; the columns are {tables.listed(known)}")
     sizes = np.cumsum([1, len(attribute), len(task)])
     total = np.zeros(sizes[-1] + len(attribute) * len(task))
-    for part in tables.parts(table, dict.fromkeys([*task, *attribute, *([count] if count else [])])):
+    for part in tables.parts(table, dict.fromkeys([*task, *attribute, *weights])):
         sums = _sums_in_engine if isinstance(part, nw.LazyFrame) else _sums_of_arrays
         total += sums(part, task, attribute, count, probabilities)
     (n,), in_attribute, in_task, joint = np.split(total, sizes)
@@ -130,12 +124,24 @@ def _sums_of_arrays(part: nw.DataFrame, task, attribute, count, probabilities: b
     end = "_predicted" if probabilities else ""
     named = {f"task{end}": part.select(task).to_numpy(), f"attribute{end}": part.select(attribute).to_numpy()}
     t, a = indicators(**named).values()
-    weight = np.ones(len(t)) if count is None else tables.whole_numbers(part, count)
-    sums = 0.0
-    for a_, t_, w in blocks(a, t, weight):
-        a_ = a_ * w[:, None]
-        sums = sums + np.concatenate([[w.sum()], a_.sum(axis=0), w @ t_, (a_.T @ t_).ravel()])
-    return sums
+    weight = None if count is None else tables.whole_numbers(part, count)
+    n = len(t) if weight is None else weight.sum()
+    return np.concatenate([[n], *(sums.ravel() for sums in _products(a, t, weight))])
+
+
+def _products(attribute: np.ndarray, task: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+    """Return how often each attribute, each task, and both of them occur; each row counts `weight` times."""
+    whole = weight is None and task.dtype.kind in "bui" and attribute.dtype.kind in "bui"
+    kind = np.float32 if whole else np.float64
+    in_attribute, product = np.zeros(attribute.shape[1]), np.zeros((attribute.shape[1] + 1, task.shape[1]))
+    weights = () if weight is None else (weight,)
+    for a, t, *w in blocks(attribute, task, *weights, kind=kind, rows=CACHED):
+        a = np.column_stack([a, np.ones(len(a), kind)])  # with a column for everybody: how often each task
+        if w:
+            a *= w[0][:, None]
+        in_attribute += a[:, :-1].sum(axis=0)
+        product += a.T @ t
+    return in_attribute, product[-1], product[:-1]
 
 
 def blocks(*arrays: np.ndarray, kind=np.float64, rows: int = ROWS):

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from fairlib import tables
+from fairlib import coding, tables
 from fairlib.tables import COUNT, listed
 
 ACCUMULATED = "accumulated"  # the name of the aggregate in results, so no group may carry it
 COLUMNS = {"group": "group", "label": "label", "prediction": "prediction", "source": "source", "term": "term"}
 ROWS = ("group", "term", "source", "unit", "label", "prediction", "probabilities", "count")  # arrays with a row each
 EXAMPLES = "examples"  # what is resampled where nothing ties them together
-ROUNDING = 1e-3  # how far probabilities, often stored with few digits, may be from summing to 1
 
 
 class NotMeasurable(ValueError):
@@ -143,12 +141,12 @@ def read(
     if group not in known:
         raise ValueError(f"group: no column {group!r}; the columns are {listed(known)}")
     by = [name for name in dict.fromkeys(names.values()) if name in known]
-    columns = probability_columns(probability, known)
+    columns = coding.probability_columns(probability, known)
     if probability == "{}":  # fits every column, so the classes must tell which are meant
         outcomes = [name for name in (label, prediction) if name in known]
         occurring = {str(value) for name in outcomes for value in tables.counts(table, [name], count=count)[name]}
         columns = {text: name for text, name in columns.items() if text in occurring}
-    counted = _counted(table, by, list(columns.values()) if scores else [], count, bins)
+    counted = coding.kinds(table, by, list(columns.values()) if scores else [], count, bins)
     examples = coded(counted, names, columns, classes=classes, rounded=0 if bins is None else 0.5 / bins)
     return examples.ordered() if examples.resampled == EXAMPLES or not isinstance(table, pd.DataFrame) else examples
 
@@ -158,14 +156,14 @@ def coded(
 ) -> Examples:
     """Check and code a frame whose rows are examples, or stand for as many as the column `COUNT` says.
 
-    names : role -> column. columns : see `probability_columns`; they may be missing in the frame if nobody needs them.
+    names : role -> column. columns : see `coding.probability_columns`; the frame may lack them if nobody needs them.
     unit : column that says what is held fixed while the group changes, if that is not the source.
     rounded : by how much each probability may be off.
     """
-    found = {role: _column(frame, name) for role, name in names.items()}
+    found = {role: coding.column(frame, name) for role, name in names.items()}
     if len(frame) == 0:
         raise ValueError("predictions has no rows")
-    group_code, groups = _codes(found["group"])
+    group_code, groups = coding.codes(found["group"])
     if len(groups) < 2:
         raise ValueError(
             f"column {names['group']!r} holds one group only, {groups[0]!r}; a comparison needs two or more"
@@ -175,23 +173,23 @@ def coded(
             f"column {names['group']!r} may not hold {ACCUMULATED!r}: that is the name of the aggregate in results"
         )
     seen = {role: found[role].unique().tolist() for role in ("label", "prediction") if found[role] is not None}
-    known, matrix = _classes(frame, seen, columns, names, rounded)
+    known, matrix = coding.classes(frame, seen, columns, names, rounded)
     wanted = known if classes is None else ([classes] if isinstance(classes, str) else list(classes))
     if strange := [name for name in wanted if name not in known]:
         raise ValueError(f"classes: {listed(strange)} found, but the classes of the table are {listed(known)}")
     index = pd.Index(known, dtype=object)
     codes = {role: index.get_indexer(found[role].astype(object)) for role in seen}
 
-    source_code = None if found["source"] is None else _codes(found["source"])[0]
-    unit_code = source_code if unit is None else _codes(frame[unit])[0]
+    source_code = None if found["source"] is None else coding.codes(found["source"])[0]
+    unit_code = source_code if unit is None else coding.codes(frame[unit])[0]
     if found["term"] is not None:
-        spoken = _codes(found["term"])[0].astype(np.int64)
+        spoken = coding.codes(found["term"])[0].astype(np.int64)
         pairs, term_code = np.unique(group_code * (spoken.max() + 1) + spoken, return_inverse=True)
         term_group = pairs // (spoken.max() + 1)
         resampled = "terms" if source_code is None else "sources and terms"
     elif source_code is None:  # nothing ties examples together: each one varies on its own
         term_code, term_group, resampled = np.arange(len(frame)), group_code, EXAMPLES
-    elif (owner := _owners(source_code, group_code)) is not None:  # such as all texts of one author: they stay together
+    elif (owner := coding.owners(source_code, group_code)) is not None:  # all texts of one author, say, stay together
         term_code, term_group, source_code, resampled = source_code, owner, None, "sources"
     else:
         term_code, term_group, resampled = group_code, np.arange(len(groups)), "sources"
@@ -211,103 +209,3 @@ def coded(
         resampled=resampled,
         count=frame[COUNT].to_numpy(dtype=np.int64) if several else None,
     )
-
-
-def probability_columns(pattern: str, known) -> dict[str, str]:
-    """Return the columns that fit a pattern such as "p_{}", by the text that stands for the class."""
-    if pattern.count("{}") != 1:
-        raise ValueError(f"probability must be a pattern with one '{{}}' for the class, found {pattern!r}")
-    before, after = pattern.split("{}")
-    middles = {str(name)[len(before) : len(str(name)) - len(after)]: name for name in known}
-    return {text: name for text, name in middles.items() if text and str(name) == before + text + after}
-
-
-def _counted(table, by: list[str], probabilities: list, count: str | None, bins: int | None) -> pd.DataFrame:
-    """Return one row per kind of example, with its `COUNT`; or per example, where hardly any two are alike."""
-    known = tables.schema(table)
-    totals, derived, keys = {COUNT: tables.cases(count)}, {}, probabilities
-    for name in probabilities:
-        tables.check_is_number(known, "probability", name)
-    if bins and probabilities:
-        keys = [f"fairlib: bin of {name}" for name in probabilities]
-        numbers = {name: nw.col(name).cast(nw.Float64) for name in probabilities}
-        for name, key in zip(probabilities, keys, strict=True):
-            derived[key] = (numbers[name] * bins).floor().clip(0, bins - 1)
-            totals |= tables.range_of(name)
-    found = tables.reduce(table, [*by, *keys], totals, derived=derived, uses=probabilities if bins else (), count=count)
-    for name, key in zip(probabilities, keys, strict=True):
-        if bins:
-            tables.check_range(found, name, highest=1 + ROUNDING, allowed="lie in [0, 1]")
-            found[name] = (found[key] + 0.5) / bins
-    if found[COUNT].sum() <= 2 * len(found):
-        found = found.loc[found.index.repeat(found[COUNT])].assign(**{COUNT: 1})
-    return found.reset_index(drop=True)
-
-
-def _column(frame: pd.DataFrame, name: str) -> pd.Series | None:
-    if name not in frame.columns:
-        return None
-    if (lacking := frame[name].isna()).any():
-        missing = int(frame.loc[lacking, COUNT].sum()) if COUNT in frame else int(lacking.sum())
-        raise ValueError(f"column {name!r} has {missing} missing value(s); every example needs one")
-    return frame[name]
-
-
-def _owners(source: np.ndarray, group: np.ndarray) -> np.ndarray | None:
-    """Return the group of each source, or None if some source has examples of several groups."""
-    owner = np.zeros(int(source.max()) + 1, dtype=np.int64)
-    owner[source] = group
-    return owner if np.array_equal(owner[source], group) else None
-
-
-def _codes(column: pd.Series) -> tuple[np.ndarray, tuple]:
-    """Return codes and names: in the order of the categories, or sorted."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        used = column.cat.remove_unused_categories()
-        return used.cat.codes.to_numpy(dtype=np.int64), tuple(used.cat.categories.tolist())
-    codes, names = pd.factorize(column, sort=True)
-    return codes.astype(np.int64), tuple(names.tolist())
-
-
-def _classes(
-    frame: pd.DataFrame, seen: dict[str, list], columns: dict, names: dict, rounded: float
-) -> tuple[list, np.ndarray | None]:
-    """Return all classes in order, and their probabilities, one column per class, where the frame has them."""
-    distinct = dict.fromkeys(name for found in seen.values() for name in found)  # 1, 1.0 and True are one class
-    spelled = {str(name): name for name in distinct}
-    if not columns:
-        return _ordered(distinct), None
-    known = [spelled.get(text, text) for text in columns]
-    if len(known) == 1 and len({*spelled.values(), *known}) == 2:
-        (missing,) = {*spelled.values()} - {*known}
-        known.append(missing)
-    for role, found in seen.items():
-        if strange := [name for name in found if name not in known]:
-            raise ValueError(
-                f"column {names[role]!r} holds {listed(strange)}, which is no class: the classes, "
-                f"{listed(known)}, are those with a probability column"
-            )
-    order = _ordered(known)
-    if not set(columns.values()) <= set(frame.columns):
-        return order, None
-    matrix = frame[list(columns.values())].to_numpy(dtype=float)
-    if not np.isfinite(matrix).all() or matrix.min() < 0 or matrix.max() > 1 + ROUNDING:
-        bad = (~np.isfinite(matrix) | (matrix < 0) | (matrix > 1 + ROUNDING)).any(axis=0)
-        worst = [name for name, wrong in zip(columns.values(), bad, strict=True) if wrong]
-        raise ValueError(f"probabilities must lie in [0, 1]; column(s) {listed(worst)} hold others or missing values")
-    if len(known) > len(columns):
-        matrix = np.column_stack([matrix, 1 - matrix])
-    elif (off := np.abs(matrix.sum(axis=1) - 1)).max() > ROUNDING + rounded * matrix.shape[1]:
-        row = int(off.argmax())
-        raise ValueError(
-            f"probabilities must sum to 1 over the classes {listed(known)}; {np.count_nonzero(off > ROUNDING)} kind(s) "
-            f"of row do not (one sums to {matrix[row].sum():.4f})"
-        )
-    return order, matrix[:, [known.index(name) for name in order]]
-
-
-def _ordered(values) -> list:
-    try:
-        return sorted(values)
-    except TypeError:  # names of several types have no order of their own
-        return sorted(values, key=str)

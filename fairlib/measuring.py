@@ -257,16 +257,20 @@ def replicated(
 def _uncertainty(
     metric: Metric, value: float, resampled: np.ndarray, exchanged: np.ndarray | None, confidence: float
 ) -> tuple[float, float, float, float]:
-    """Return low, high, null and p of one value; ratios are compared on the log scale, where they are symmetric."""
-    relative = metric.neutral == 1
-    lowest = -np.inf if metric.signed or relative else 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        here, there = (np.log(value), np.log(resampled)) if relative else (value, resampled)
-        low, high = resampling.symmetric_interval(here, there, confidence=confidence, lowest=lowest)
-        low, high = (np.exp(low), np.exp(high)) if relative else (low, high)
+    """Return low, high, null and p of one value."""
+    low, high = interval(metric, value, resampled, confidence)
     if exchanged is None:
         return low, high, np.nan, np.nan
     return low, high, exchanged.mean(), resampling.p_value(distance(metric, value), distance(metric, exchanged))
+
+
+def interval(metric: Metric, value: float, resampled: np.ndarray, confidence: float) -> tuple[float, float]:
+    """Return the ends of an interval around a value; ratios are compared on the log scale, where they are symmetric."""
+    if metric.neutral != 1:
+        lowest = -np.inf if metric.signed else 0.0
+        return resampling.symmetric_interval(value, resampled, confidence=confidence, lowest=lowest)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return tuple(np.exp(resampling.symmetric_interval(np.log(value), np.log(resampled), confidence=confidence)))
 
 
 def distance(metric: Metric, values):

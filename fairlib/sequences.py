@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from fairlib import scores, spans
-from fairlib.examples import COLUMNS, Examples, coded, probability_columns
+from fairlib.coding import probability_columns
+from fairlib.examples import COLUMNS, Examples, coded
 from fairlib.measuring import choose, tabulate
 from fairlib.metrics import Metric
 

@@ -2,7 +2,7 @@
 
 tally (frame -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing
 (differences, intervals, tests) -> findings (sentences) -> page (HTML); `command` is `python -m fairlib audit`.
-Beside it: scored (counts per level of a probability) -> profiles (replicates of counts) -> summary (Table 2, AUCs).
+Beside it: scored (frame -> counts per level of a probability) -> summary (Table 2, AUCs) -> overview (HTML).
 """
 
 from __future__ import annotations
@@ -167,8 +167,7 @@ def audit(
     columns = tally.Columns(names, label, prediction, probability, source, count, threshold)
     setting = Setting(columns, reference, depth, metrics, margin, minimum, confidence, power, title, interval)
     counted = tally.read(frame, columns, positive=positive)
-    tied = columns if len(counted) <= scored.MOST_TIED else columns._replace(source=None)
-    levels = scored.tallies(scored.cells(frame, tied), tied, positive=positive)
+    levels = scored.read(frame, columns, len(counted), positive=positive)
     return report(counted, setting, levels, progress=progress)
 
 

@@ -41,24 +41,24 @@ def main(arguments: list[str]) -> None:
         )  # fmt: skip
         cells, levels = count(options.file, columns, separator=options.separator)
         counted = tally.tally(cells, columns, positive=options.positive)
-        tied = columns if len(counted) <= scored.MOST_TIED else columns._replace(source=None)
-        levels = scored.tallies(levels, tied, positive=options.positive)
+        levels = scored.tallies(levels, scored.tied(columns, len(counted)), positive=options.positive)
         found = report(counted, setting, levels, progress=True)
         if options.html:
             found.to_html(options.html)
-        if options.table:
-            from fairlib.data import write_whole
-
-            write_whole(options.table, lambda beside: found.to_frame().to_csv(beside, index=False, lineterminator="\n"))
-        if options.summary:
-            from fairlib.data import write_whole
-
-            write_whole(options.summary, lambda beside: found.metrics.to_csv(beside, index=False, lineterminator="\n"))
+        for path, frame in ((options.table, found.to_frame), (options.summary, lambda: found.metrics)):
+            if path:
+                _write(frame(), path)
     except (ValueError, OSError) as error:
         parser.exit(2, f"fairlib audit: {error}\n")
     for path in filter(None, (options.html, options.table, options.summary)):
         print(f"written: {path}", file=sys.stderr)
     print(found)
+
+
+def _write(frame: pd.DataFrame, path: Path) -> None:
+    from fairlib.data import write_whole
+
+    write_whole(path, lambda beside: frame.to_csv(beside, index=False, lineterminator="\n"))
 
 
 def count(

@@ -12,13 +12,23 @@ import numpy as np
 import pandas as pd
 
 from fairlib import tables
-from fairlib.auditing.tally import SCORE, SQUARE, THRESHOLDED, Columns, Tally
+from fairlib.auditing.tally import Columns, Tally, sums
 from fairlib.auditing.tally import tally as coded
-from fairlib.tables import COUNT
 
 LEVEL = "fairlib: level of the probability"
 MOST_TIED = 200_000  # cases: of more, the levels do not say which belong together
 STEP, EDGE = 0.01, 1e-9  # in log odds; what is closer to 0 or 1 than the edge is one level
+
+
+def read(frame, columns: Columns, cases: int, *, positive=None) -> dict[str, Tally]:
+    """Count the examples of a frame by attribute and level; which belong together only up to `MOST_TIED` cases."""
+    columns = tied(columns, cases)
+    return tallies(cells(frame, columns), columns, positive=positive)
+
+
+def tied(columns: Columns, cases: int) -> Columns:
+    """Return the columns to count by: with the source only where the cases are not too many."""
+    return columns if cases <= MOST_TIED else columns._replace(source=None)
 
 
 def cells(frame, columns: Columns) -> dict[str, pd.DataFrame]:
@@ -28,14 +38,9 @@ def cells(frame, columns: Columns) -> dict[str, pd.DataFrame]:
     """
     if not columns.probability:
         return {}
-    chance = nw.col(columns.probability).cast(nw.Float64)
-    weight = nw.col(columns.count) if columns.count else 1.0
-    totals = {COUNT: tables.cases(columns.count), SCORE: tables.Total(chance * weight)}
-    totals[SQUARE] = tables.Total(chance * chance * weight)
-    inside = chance.clip(EDGE, 1 - EDGE)
-    derived = {LEVEL: ((inside / (1 - inside)).log() / STEP).round()}
-    if columns.thresholded:
-        derived[THRESHOLDED] = chance >= columns.threshold
+    totals, derived = sums(columns)
+    inside = nw.col(columns.probability).cast(nw.Float64).clip(EDGE, 1 - EDGE)
+    derived[LEVEL] = ((inside / (1 - inside)).log() / STEP).round()
     others = [*filter(None, (columns.label, columns.prediction, columns.source)), *derived]
     options = {"derived": derived, "uses": [columns.probability], "count": columns.count}
     return {

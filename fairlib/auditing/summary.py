@@ -17,7 +17,7 @@ from fairlib.auditing.setting import Setting
 from fairlib.auditing.tally import Tally
 from fairlib.cells import Background, Cells, background
 from fairlib.examples import ACCUMULATED, Examples, read
-from fairlib.measuring import ALL_CLASSES, distance, observed, replicated
+from fairlib.measuring import ALL_CLASSES, distance, interval, observed, replicated
 from fairlib.metrics import METRICS, Metric
 from fairlib.splitting import corrected, crossed
 from fairlib.tables import COUNT
@@ -210,15 +210,6 @@ def counts(
     keys = list(found)
     found = found.assign(**{COUNT: tally.count})[np.isin(group, enough)]
     return found.groupby(keys, as_index=False)[COUNT].sum()  # in one order, however the rows came
-
-
-def interval(metric: Metric, value: float, replicates: np.ndarray, confidence: float) -> tuple[float, float]:
-    """Return an interval around the value as `measure` does: ratios are compared on the log scale."""
-    if metric.neutral != 1:
-        lowest = -np.inf if metric.signed else 0.0
-        return resampling.symmetric_interval(value, replicates, confidence=confidence, lowest=lowest)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return tuple(np.exp(resampling.symmetric_interval(np.log(value), np.log(replicates), confidence=confidence)))
 
 
 def _examples(table: pd.DataFrame, tally: Tally) -> Examples:

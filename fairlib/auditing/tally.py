@@ -93,23 +93,30 @@ def cells(frame, columns: Columns) -> pd.DataFrame:
             if name not in known:
                 raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
     keys = [name for name in columns.names if name not in (columns.probability, columns.count)]
-    totals, derived = {COUNT: tables.cases(columns.count)}, {}
+    totals, derived = sums(columns)
     if columns.probability:
         tables.check_is_number(known, "probability", columns.probability)
-        # With counts, a row's probability belongs to as many examples.
-        chance = nw.col(columns.probability).cast(nw.Float64)
-        weight = nw.col(columns.count) if columns.count else 1.0
-        totals |= {SCORE: tables.Total(chance * weight), SQUARE: tables.Total(chance * chance * weight)}
         totals |= tables.range_of(columns.probability)
-        if columns.thresholded:
-            derived[THRESHOLDED] = chance >= columns.threshold
-            keys.append(THRESHOLDED)
+    keys += derived
     uses = [columns.probability] if columns.probability else []
     found = tables.reduce(frame, keys, totals, derived=derived, uses=uses, count=columns.count)
     if columns.probability:
         tables.check_range(found, columns.probability, highest=1, allowed="lie in [0, 1]")
         found = found.drop(columns=[*tables.range_of(columns.probability)])
     return found
+
+
+def sums(columns: Columns) -> tuple[dict[str, tables.Total], dict[str, nw.Expr]]:
+    """Return what is summed up in each cell, and the columns to be made first, for `tables.reduce`."""
+    totals, derived = {COUNT: tables.cases(columns.count)}, {}
+    if columns.probability:
+        # With counts, a row's probability belongs to as many examples.
+        chance = nw.col(columns.probability).cast(nw.Float64)
+        weight = nw.col(columns.count) if columns.count else 1.0
+        totals |= {SCORE: tables.Total(chance * weight), SQUARE: tables.Total(chance * chance * weight)}
+        if columns.thresholded:
+            derived[THRESHOLDED] = chance >= columns.threshold
+    return totals, derived
 
 
 def tally(counted: pd.DataFrame, columns: Columns, *, positive=None) -> Tally:
