@@ -109,6 +109,7 @@ def _kind(digits: list[Digit]) -> np.dtype:
     for digit in digits:
         low, high = low * digit.size + digit.lowest, high * digit.size + digit.lowest + digit.size - 1
         needed += [low, high, digit.size]
+    needed.append(high - low)  # the highest code, once the lowest is 0
     return np.min_scalar_type(min(*needed, *(-number - 1 for number in needed)))  # of a negative number: a signed type
 
 

@@ -81,3 +81,16 @@ def test_codes_fit_in_the_type_that_they_are_calculated_in(size, kind):
     found = packing.counts(pd.DataFrame({"constant": constant, "varied": varied}), ["constant", "varied"], "n")
     assert (found["constant"] == 3).all() and (found["n"] == 1).all()
     np.testing.assert_array_equal(found["varied"], varied)
+
+
+@pytest.mark.parametrize("lowest", [-33, -32, -31, -8_200, -1])
+@pytest.mark.parametrize("highest", [0, 31, 8_200])
+def test_codes_below_zero_fit_once_they_are_moved_above_it(lowest, highest):
+    """Numbers from -65 to 66 fit in a byte; the same moved up, 0 to 131, do not."""
+    category = pd.Categorical(["x", None, "z"], categories=["z", "y", "x"])
+    frame = pd.DataFrame({"category": category, "number": [highest, lowest, highest]})
+    for kind in (np.int16, np.int64):
+        for by in (["category", "number"], ["number", "category"]):
+            found = packing.counts(frame.astype({"number": kind}), by, "n")
+            rows = {(str(row.category), row.number, row.n) for row in found.itertuples()}
+            assert rows == {("x", highest, 1), ("nan", lowest, 1), ("z", highest, 1)}
