@@ -33,7 +33,7 @@ def test_counts_are_those_of_a_group_by(data):
     kinds = data.draw(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=3, unique=True))
     frame = pd.DataFrame({kind: COLUMNS[kind](data.draw, n) for kind in kinds})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "BLOCK", 7)
+        patch.setattr(packing, "BLOCK", 8)
         found = packing.counts(frame, kinds, "n")
     pd.testing.assert_series_equal(found[kinds].dtypes, frame.dtypes)
     expected = frame.astype(object).groupby(kinds, dropna=False, sort=False).size()
