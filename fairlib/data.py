@@ -227,8 +227,9 @@ def main(arguments: list[str]) -> None:
     recipes = _recipes()
     if options.action == "list":
         for name in sorted(recipes):
-            state = "originals at hand" if all(map(at_hand, recipes[name].files)) else "originals not at hand"
-            print(f"{name}: {state}")
+            files = recipes[name].files
+            state = "at hand" if all(map(at_hand, files)) else "not at hand"
+            print(f"{name}: originals {state}" if files else f"{name}: needs no files")
         return
     for name in options.names or [name for name in sorted(recipes) if not recipes[name].costly]:
         print(build(name).relative_to(ROOT))

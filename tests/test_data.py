@@ -250,7 +250,9 @@ def test_command_line_reports_one_line(capsys):
     with pytest.raises(SystemExit, match=r"fairlib data: name must be one of .* found 'nothing'"):
         main(["data", "build", "nothing"])
     main(["data", "list"])
-    assert "compas_scores: originals" in capsys.readouterr().out
+    listed = capsys.readouterr().out
+    assert "compas_scores: originals" in listed
+    assert "masking_runs: needs no files" in listed  # not "at hand": there is nothing to look for
 
 
 def test_no_pickle_is_ever_loaded():
