@@ -90,7 +90,7 @@ def load(name: str, source: str = "auto") -> pd.DataFrame:
         return _load_bundled(name)
     if name not in recipes:
         raise DataError(f"no recipe computes {name!r} from originals; load it with source='bundled'")
-    frame = recipes[name].compute()
+    frame = _computed(name, recipes[name].compute)
     # The recipe's own first line, not the card's title: what ships may be a stand-in, and its card says so.
     title = (recipes[name].compute.__doc__ or name).strip().splitlines()[0].rstrip(".")
     frame.attrs |= {"source": "original", "title": title}
@@ -185,7 +185,7 @@ def build(name: str) -> Path:
     recipes = _recipes()
     if name not in recipes:
         raise ValueError(f"name must be one of {', '.join(sorted(recipes))}, found {name!r}")
-    frame = (recipes[name].bundle or recipes[name].compute)()
+    frame = _computed(name, recipes[name].bundle or recipes[name].compute)
     path = BUNDLED / name / card(name)["file"]
     if path.suffix == ".csv":
         write_whole(path, lambda beside: frame.to_csv(beside, index=False, lineterminator="\n"))
@@ -197,6 +197,16 @@ def build(name: str) -> Path:
     text = re.sub(r"^rows = \d+$", f"rows = {len(frame)}", text, flags=re.MULTILINE)
     write_whole(path.parent / "card.toml", lambda beside: beside.write_text(text, encoding="utf-8"))
     return path
+
+
+def _computed(name: str, compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    try:
+        return compute()
+    except ModuleNotFoundError as error:
+        raise DataError(
+            f"computing {name!r} needs the package {error.name!r}; `make models` installs what training needs, "
+            "source='bundled' loads what it made"
+        ) from error
 
 
 def _load_bundled(name: str) -> pd.DataFrame:

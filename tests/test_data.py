@@ -244,6 +244,16 @@ def test_hub_tables_come_through_datasets(tmp_path, monkeypatch):
         data.from_hub(str(tmp_path / "nothing"), split="train")
 
 
+def test_a_package_that_training_lacks_is_named(monkeypatch):
+    def recipe():
+        import nobodys_package  # noqa: F401
+
+    monkeypatch.setitem(data.RECIPES, "text_scores", data.Recipe(recipe, (), True, None))
+    for compute in (lambda: data.load("text_scores", source="original"), lambda: data.build("text_scores")):
+        with pytest.raises(DataError, match=r"'text_scores' needs the package 'nobodys_package'.* `make models`"):
+            compute()
+
+
 def test_command_line_reports_one_line(capsys):
     from fairlib.__main__ import main
 
