@@ -248,7 +248,7 @@ def test_a_package_that_training_lacks_is_named(monkeypatch):
     def recipe():
         import nobodys_package  # noqa: F401
 
-    monkeypatch.setitem(data.RECIPES, "text_scores", data.Recipe(recipe, (), True, None))
+    monkeypatch.setitem(data._recipes(), "text_scores", data.Recipe(recipe, (), True, None))
     for compute in (lambda: data.load("text_scores", source="original"), lambda: data.build("text_scores")):
         with pytest.raises(DataError, match=r"'text_scores' needs the package 'nobodys_package'.* `make models`"):
             compute()
