@@ -48,7 +48,9 @@ def power(
     rng : for the betting methods, whose power is simulated: 1,000 games, a standard error of 0.013 (200 games per
         group, and from 17,000 rounds on fewer, never less than 100); for the others it is exact.
     """
-    return power_of(n, design_of(bias, method, error, gamma, discordant, max_cost, confidence), rng)
+    design = design_of(bias, method, error, gamma, discordant, max_cost, confidence)
+    _check_n(n, 1 if design.paired else 2)
+    return power_of(n, design, rng)
 
 
 def sample_size(
@@ -114,6 +116,10 @@ def smallest_bias(
     `sample_size` does; for betting it is known to 1 %, and a simulation's standard error of 1.5 % beside.
     """
     _check_power(power)
+    _check_n(n, 1)
+    design_of(max_cost, method, 0.0, gamma, None, max_cost, confidence)  # what is wrong with any bias
+    if error is not None and not 0 <= error < 1:
+        raise ValueError(f"error must be in [0, 1), found {error}")
 
     def design(share: float) -> Design:
         return design_of(share, method, error, gamma, discordant, 1.0, confidence)
@@ -191,6 +197,11 @@ def _step(design: Design) -> int:
         shares = [design.gamma, design.gamma * design.rate_a, (1 - design.gamma) * design.rate_b]
     step = int(np.lcm.reduce([Fraction(share).limit_denominator(1000).denominator for share in shares]))
     return step if step <= 1000 else 1
+
+
+def _check_n(n: int, least: int) -> None:
+    if not (n >= least and n == int(n)):
+        raise ValueError(f"n must be a whole number from {least} on, found {n}")
 
 
 def _check_power(power: float | None) -> None:

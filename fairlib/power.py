@@ -208,6 +208,8 @@ def design_of(bias, method, error, gamma, discordant, max_cost, confidence) -> D
     """Return the design, checked, with the defaults filled in."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+    if not 0 < max_cost < np.inf:
+        raise ValueError(f"max_cost must be positive and finite, found {max_cost}")
     share = bias / max_cost
     if not 0 < share <= 1:
         raise ValueError(f"bias must be in (0, max_cost={max_cost:g}], found {bias}")
