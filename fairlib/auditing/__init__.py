@@ -19,6 +19,7 @@ from tqdm import tqdm
 from fairlib import multiplicity
 from fairlib.auditing import comparing, contrasts, findings, groups, rates, scored, summary, tally
 from fairlib.auditing.groups import EVERYONE_ELSE
+from fairlib.auditing.markup import plain
 from fairlib.auditing.setting import Setting
 from fairlib.gaps import interval as interval_of_gap
 
@@ -91,7 +92,7 @@ class Report:
         return page.fragment(self)
 
     def __str__(self) -> str:
-        return "\n".join([self.summary, *self.notes, *(f"- {finding}" for finding in self.findings)])
+        return "\n".join(map(plain, [self.summary, *self.notes, *(f"- {finding}" for finding in self.findings)]))
 
     @property
     def summary(self) -> str:

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fairlib.auditing.tally import Tally, listed
+from fairlib.auditing.tally import Tally, label_text, listed
 
 EVERYONE_ELSE = "everyone else"
 MOST_GROUPS = 50_000  # in one family
@@ -96,7 +96,7 @@ def _family(tally: Tally, attributes: tuple[str, ...], reference: Mapping[str, o
         )
     chosen = None
     if all(name in reference for name in attributes):
-        wanted = tuple(str(reference[name]) for name in attributes)
+        wanted = tuple(label_text(reference[name]) for name in attributes)
         if wanted in names:
             chosen = names.index(wanted)
         elif len(attributes) == 1:
