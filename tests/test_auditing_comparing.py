@@ -115,7 +115,7 @@ def test_by_source_equals_the_loop_over_sources(reference):
         variance, fewer = brute_force_variance(frame, name, others)
         margin = stats.t.isf(0.025, fewer - 1) * np.sqrt(variance)
         assert found.high[place] - found.difference[place] == pytest.approx(margin)
-        assert found.units[place] == fewer
+        assert found.fewer[place] == fewer
         assert sides["n"][place] == (frame["group"] == name).sum()
 
 
@@ -145,6 +145,35 @@ def test_sources_with_as_many_cases_on_either_side_are_played_as_pairs(each):
     assert found.method[0] == "betting_pairs" and found.difference[0] == pytest.approx(expected.estimate)
     _, (_, uneven) = compare(frame[1:], interval="betting")
     assert uneven.method[0] == "by source"
+
+
+def test_a_group_that_alone_has_such_cases_is_no_half_of_a_pair():
+    frame = pd.DataFrame({"source": np.repeat(range(50), 2), "group": ["a", "b"] * 50, "label": 1})
+    _, (_, found) = compare(frame.assign(prediction=[1, 0] * 50), names=("unreliable",), interval="betting")
+    assert found.fewer[0] == 0 and np.isnan(found.low[0])  # only a is ever predicted 1
+
+
+@pytest.mark.parametrize("source", ["source", None])
+def test_sides_that_differ_and_never_vary_are_apart(source):
+    units = 40
+    frame = pd.DataFrame({"group": ["a", "b"] * units, "label": 1, "score": [0.9, 0.3] * units})
+    frame["source"] = np.repeat(range(units), 2)
+    counted = tally.read(frame, tally.Columns(("group",), "label", None, "score", source))
+    (family,) = groups.families(counted, depth=1, reference={})
+    (sums,) = rates.sums(counted, ("mean probability",))
+    _, found = comparing.contrast(sums, family, interval="counts", minimum=2, confidence=0.95)
+    # No more than a fraction is otherwise, on either side, if none of so many was.
+    otherwise = stats.beta.isf(0.0125, 1, units)
+    assert (found.low[0], found.high[0]) == pytest.approx((0.6 - 2 * otherwise, 0.6 + 2 * otherwise))
+    # Exchanging the two of a source, or all cases, separates them at most so often.
+    assert found.p[0] == pytest.approx(2 * 0.5**units)
+
+
+def test_no_interval_reaches_beyond_what_can_be():
+    frame = frame_of_sources(np.random.default_rng(0), sources=4)
+    frame["prediction"] = (frame["group"] == "a").astype(int) * (np.arange(len(frame)) > 3)
+    _, (_, found) = compare(frame, names=("predicted",))
+    assert found.high[0] == 1 and found.difference[0] < 1
 
 
 def test_copies_of_a_case_within_its_source_are_worth_nothing():

@@ -48,7 +48,7 @@ def by_source(sums: Sums, family: Family, sides: tuple, *, interval: str, minimu
     fewer = np.minimum(there, elsewhere)
     with np.errstate(invalid="ignore", divide="ignore"):
         variance = np.clip(squares, 0, None) * fewer / (fewer - 1)
-        variance = np.where(variance < 1e-18, 0.0, variance)
+        variance = np.where(variance * there < 1e-12, 0.0, variance)  # what rounding leaves of none
     # One more source of the group is worth what its present ones are.
     each = variance * there
     found = student(
@@ -67,10 +67,11 @@ def by_source(sums: Sums, family: Family, sides: tuple, *, interval: str, minimu
     order = np.lexsort((at, group))
     for mine in np.split(order, np.cumsum(np.bincount(group, minlength=size))[:-1]):
         ours = pair_n[mine]
-        if len(mine) < max(minimum, sources) or not constant(ours):
-            continue
         own_n, own_k = (ours, pair_k[mine]) if family.reference is None else (0, 0)
-        others = (whole_k[at[mine]] - own_k) / (whole_n[at[mine]] - own_n)
+        theirs = whole_n[at[mine]] - own_n  # none at all where only this group has such cases
+        if len(mine) < max(minimum, sources) or not (constant(ours) and constant(theirs)):
+            continue
+        others = (whole_k[at[mine]] - own_k) / theirs
         played = bounds.disparity_interval(pair_k[mine] / ours, others, paired=True, confidence=confidence)
         code = group[mine[0]]
         found.low[code], found.high[code], found.method[code] = played.low, played.high, played.method

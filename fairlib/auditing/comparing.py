@@ -36,10 +36,14 @@ def contrast(
     sides = {"n": n, "value": mean, "n_against": n_others, "value_against": mean_others}
     if family.source is not None:
         how = {"interval": interval, "minimum": minimum, "confidence": confidence}
-        return sides, by_source(sums, family, (n, mean, n_others, mean_others), **how)
-    if sums.rate.uses_probability:
-        return sides, _welch(n, mean, spread, n_others, mean_others, spread_others, confidence)
-    return sides, shares(n, k, n_others, k_others, interval, minimum, confidence)
+        found = by_source(sums, family, (n, mean, n_others, mean_others), **how)
+    elif sums.rate.uses_probability:
+        found = _welch(n, mean, spread, n_others, mean_others, spread_others, confidence)
+    else:
+        found = shares(n, k, n_others, k_others, interval, minimum, confidence)
+    farthest = 2 if sums.name == "overestimation" else 1  # that two sides can be apart; Student's t does not know
+    low, high = (np.clip(end, -farthest, farthest) for end in (found.low, found.high))
+    return sides, found._replace(low=low, high=high)
 
 
 def both_sides(sums: Sums, family: Family) -> tuple[np.ndarray, ...]:
