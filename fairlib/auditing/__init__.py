@@ -64,8 +64,8 @@ class Report:
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
 
-        attribute, group, against, rate, class; n and value of both sides, and units, how many of n are independent (all,
-        or as many as there are sources); difference with low and high, an interval that holds for this comparison
+        attribute, group, against, rate, class; n and value of both sides, and units, how many of n are independent:
+        all, or as many as there are sources; difference with low and high, an interval that holds for this comparison
         alone, and its method; p, how often chance does this in this comparison (none where there are too few cases);
         p_corrected, how often at most chance leads to such a claim in an audit of this size (Holm); verdict;
         detectable, the true difference that would be shown with the setting's power; more, how many more cases of the

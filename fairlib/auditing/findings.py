@@ -189,7 +189,7 @@ def _too_few(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
         counts = [f"{name} ({units:,.0f})" for name, units in largest[:NAMED]]
         rest = f" and {counted(len(few) - NAMED, 'groups')} more" if len(few) > NAMED else ""
         which = f"{setting.minimum} {_units(rate, class_name, setting)}"
-        text = f"too few to say anything, under {which}: {', '.join(counts)}{rest}."
+        text = f"too few to say anything, under {which}: {'; '.join(counts)}{rest}."
         told.append(Finding("too few", question(rate, class_name), text))
     return told
 
