@@ -199,6 +199,22 @@ def test_probabilities_are_compared_as_by_welch():
     assert found.p[0] == pytest.approx(expected.pvalue)
 
 
+@pytest.mark.parametrize("source", [None, "source"])
+def test_a_few_cases_without_a_rare_large_value_are_not_taken_for_sure(source):
+    rng, few, many, size = np.random.default_rng(6), 200, 2000, 35
+    level = np.repeat(rng.beta(0.05, 1, few * size + many), 4 if source else 1)
+    unit = np.arange(len(level)) // (4 if source else 1)
+    group = np.where(unit < few * size, unit // size, -1)  # many small groups that are like the large one
+    frame = pd.DataFrame({"group": group, "label": 1, "score": level, "source": unit})
+    counted = tally.read(frame, tally.Columns(("group",), "label", None, "score", source))
+    (family,) = groups.families(counted, depth=1, reference={"group": -1})
+    (sums,) = rates.sums(counted, ("mean probability",))
+    _, found = comparing.contrast(sums, family, interval="counts", minimum=2, confidence=0.95)
+    t = stats.t.isf(0.025, size - 1) * np.abs(found.difference) / (found.high - found.difference)
+    assert (2 * stats.t.sf(t, size - 1) <= 0.001).mean() > 0.03  # what Student's t alone would claim
+    assert (found.p <= 0.05).mean() <= 0.05 and (found.p <= 0.001).mean() <= 0.005
+
+
 def plan(variance, variance_others, expected=np.nan):
     arrays = {name: np.zeros(1) for name in contrasts.Contrast._fields}
     arrays |= {"variance": np.array([variance]), "variance_others": np.array([variance_others])}

@@ -28,8 +28,11 @@ class Contrast(NamedTuple):
         return np.minimum(self.units, self.units_against)
 
 
-def student(n, n_others, difference, error, freedom, confidence, method, variance, variance_others) -> Contrast:
+def student(n, n_others, difference, error, alike, freedom, confidence, method, variance, variance_others) -> Contrast:
     """Return a t interval and test; undefined where a side has fewer than two, or where nothing varies at all.
+
+    A few cases that happen to hold no rare large value vary too little, and t is far too sure of them. So p is at least
+    that of the difference with the standard error `alike`, of sides that vary as all cases together do.
 
     Where the sides differ and nothing varies within them, all of the m in the smaller one agree: chance does that with
     probability 2^(1 - m) at most, and at most 1 - (α/4)^(1/m) of either side can be otherwise, by up to 1 each.
@@ -40,7 +43,8 @@ def student(n, n_others, difference, error, freedom, confidence, method, varianc
     with np.errstate(invalid="ignore", divide="ignore"):
         margin = np.where(usable, stats.t.isf(alpha / 2, np.where(usable, freedom, 1)) * error, np.nan)
         margin = np.where(agreed, 2 * (1 - (alpha / 4) ** (1 / fewer)), margin)
-        p = np.where(usable, 2 * stats.t.sf(np.abs(difference) / error, np.where(usable, freedom, 1)), np.nan)
+        own = stats.t.sf(np.abs(difference) / error, np.where(usable, freedom, 1))
+        p = np.where(usable, 2 * np.maximum(own, stats.norm.sf(np.abs(difference) / alike)), np.nan)
         p = np.where(agreed, 2.0 ** (1 - fewer), p)
     return Contrast(
         units=n,
