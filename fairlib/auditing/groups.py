@@ -77,7 +77,8 @@ def families(tally: Tally, *, depth: int, reference: Mapping[str, object]) -> li
 
 
 def spoken(attributes: tuple[str, ...], names: tuple[str, ...]) -> str:
-    """Write a group as "sex = female, race = black"."""
+    """Write a group as "sex = female, race = black"; a name that could be taken for the next attribute in quotes."""
+    names = tuple(repr(name) if " = " in name and len(names) > 1 else name for name in names)
     return ", ".join(f"{attribute} = {name}" for attribute, name in zip(attributes, names, strict=True))
 
 
