@@ -48,7 +48,9 @@ def power(
     rng : for the betting methods, whose power is simulated: 1,000 games, a standard error of 0.013 (200 games per
         group, and from 17,000 rounds on fewer, never less than 100); for the others it is exact.
     """
-    return power_of(n, design_of(bias, method, error, gamma, discordant, max_cost, confidence), rng)
+    design = design_of(bias, method, error, gamma, discordant, max_cost, confidence)
+    _check_n(n, 1 if design.paired else 2)
+    return power_of(n, design, rng)
 
 
 def sample_size(
@@ -73,20 +75,22 @@ def sample_size(
     is by bisection, and ends on a tooth. For betting it ends within 1 %, and what is simulated adds a standard error of
     3 % of n (10 % where n is in the hundred thousands, for fewer games are played there).
 
-    Cost: a moment for most methods. Betting takes a second up to some thousand examples and up to a minute for hundred
-    thousands, and 1 GB; per group 10 s for some thousand. `exact_unconditional` takes 20 s for 2,000 and refuses more
-    than 6,000; `bentkus`, `clopper_pearson` and `mcnemar` take a second up to 5,000 and minutes near a million.
+    Cost: a moment for most methods. Betting takes a second up to some thousand examples and up to half a minute for
+    hundred thousands, and 1 GB; per group 10 s for some thousand. `exact_unconditional` takes 20 s for 2,000 and
+    refuses more than 6,000; `clopper_pearson` and `mcnemar` take a second up to 5,000 and minutes near a million.
     """
     _check_power(power)
     design = design_of(bias, method, error, gamma, discordant, max_cost, confidence)
     step = _step(design) if power is None else 1
-    low, high = 0, _whole_steps(1.05 * _wald_size(design, power or 0.5), step)
+    low, high, stride = 0, _whole_steps(1.05 * _wald_size(design, power or 0.5), step), 1.3
+    if _coarse(method, power) and 4 <= high <= LARGEST:  # a look is dear, and one says how far it is from there
+        high, stride = _whole_steps(1.005 * _scaled(high, design, power, rng), step), 1.01
     while high <= LARGEST and not _suffices(high, design, power, rng):
-        low, high = high, _whole_steps(1.3 * high, step) + step
+        low, high, stride = high, _whole_steps(stride * high, step) + step, min(stride**2, 1.3)
     if high > LARGEST:
         raise ValueError(f"bias {bias:g} would need more than {LARGEST:,} examples with method {method!r}")
     while low == 0 and high > step:
-        lower = min(_whole_steps(high / 1.3, step), high - step)
+        lower, stride = min(_whole_steps(high / stride, step), high - step), min(stride**2, 1.3)
         low, high = (0, lower) if _suffices(lower, design, power, rng) else (lower, high)
     while high - low > max(step, _coarse(method, power) * low):
         middle = max(_whole_steps((low + high) / 2, step), low + step)
@@ -112,6 +116,10 @@ def smallest_bias(
     `sample_size` does; for betting it is known to 1 %, and a simulation's standard error of 1.5 % beside.
     """
     _check_power(power)
+    _check_n(n, 1)
+    design_of(max_cost, method, 0.0, gamma, None, max_cost, confidence)  # what is wrong with any bias
+    if error is not None and not 0 <= error < 1:
+        raise ValueError(f"error must be in [0, 1), found {error}")
 
     def design(share: float) -> Design:
         return design_of(share, method, error, gamma, discordant, 1.0, confidence)
@@ -142,6 +150,12 @@ def _suffices(n: int, design: Design, power: float | None, rng) -> bool:
     if power is None:
         return observed_excludes_zero(n, design, rng)
     return power_of(n, design, rng) >= power
+
+
+def _scaled(n: int, design: Design, power: float, rng) -> float:
+    """Return what normal theory asks for, given the power of n: the quantiles of power grow with the root of n."""
+    critical, found = stats.norm.isf(design.alpha / 2), np.clip(power_of(n, design, rng), 0.01, 0.99)
+    return n * ((critical + stats.norm.ppf(power)) / max(critical + stats.norm.ppf(found), 0.1)) ** 2
 
 
 def _wald_size(design: Design, power: float) -> float:
@@ -183,6 +197,11 @@ def _step(design: Design) -> int:
         shares = [design.gamma, design.gamma * design.rate_a, (1 - design.gamma) * design.rate_b]
     step = int(np.lcm.reduce([Fraction(share).limit_denominator(1000).denominator for share in shares]))
     return step if step <= 1000 else 1
+
+
+def _check_n(n: int, least: int) -> None:
+    if not (n >= least and n == int(n)):
+        raise ValueError(f"n must be a whole number from {least} on, found {n}")
 
 
 def _check_power(power: float | None) -> None:

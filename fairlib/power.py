@@ -93,12 +93,23 @@ def above_zero(method: str, alpha: float, *table) -> np.ndarray:
         return pairs.tango_score(0.0, *table) > stats.norm.isf(alpha / 2)
     if method == "bentkus":
         x_a, n_a, x_b, n_b = table
-        return moments.bentkus_tail(x_a / n_a - x_b / n_b, 0.0, 2 * np.minimum(n_a, n_b)) <= alpha / 2
+        return x_a / n_a - x_b / n_b >= bentkus_difference(min(n_a, n_b), alpha)
     if method == "exact_unconditional":
         x_a, n_a, x_b, n_b = table
         order, level = exact_level(n_a, n_b, alpha)
         return order[x_a, x_b] >= level
     return METHODS[method].counts(*table, alpha=alpha)[0] > 0
+
+
+@lru_cache(maxsize=2)
+def bentkus_difference(n: int, alpha: float) -> float:
+    """Return the least observed difference that excludes 0 where the smaller group has n examples; no count matters."""
+    kept, beyond = 0.0, 2.0  # a difference of 2 is none: nothing suffices
+    for _ in range(50):
+        middle = (kept + beyond) / 2
+        enough = middle <= 1 and moments.bentkus_tail(middle, 0.0, 2 * n) <= alpha / 2
+        kept, beyond = (kept, middle) if enough else (middle, beyond)
+    return beyond
 
 
 @lru_cache(maxsize=2)
@@ -197,6 +208,8 @@ def design_of(bias, method, error, gamma, discordant, max_cost, confidence) -> D
     """Return the design, checked, with the defaults filled in."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+    if not 0 < max_cost < np.inf:
+        raise ValueError(f"max_cost must be positive and finite, found {max_cost}")
     share = bias / max_cost
     if not 0 < share <= 1:
         raise ValueError(f"bias must be in (0, max_cost={max_cost:g}], found {bias}")

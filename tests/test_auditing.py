@@ -146,6 +146,20 @@ def test_too_small_groups_are_named_with_their_size():
     assert any("under 30 cases: age = very old (7)" in text for text in said)
 
 
+@pytest.mark.parametrize(("reference", "side"), [("b", "group = b (5)"), (None, "everyone but group = a (15)")])
+def test_it_is_the_smaller_side_that_is_too_small(reference, side):
+    frame = people(500).assign(group=np.repeat(list("abc"), [485, 5, 10]))
+    report = fairlib.audit(frame, group="group", **BINARY, reference=reference, metrics="errors")
+    (said,) = [finding.text for finding in report.findings if finding.verdict == "too few"]
+    assert "under 30 cases: " in said and side in said and "485" not in said and said.count(side) == 1
+
+
+def test_of_groups_with_few_sources_the_sources_are_counted():
+    frame = people(500).assign(person=lambda rows: np.where(rows["sex"] == "female", rows.index % 7, rows.index))
+    report = fairlib.audit(frame, group="sex", **BINARY, source="person", metrics="misses")
+    assert "under 30 sources with cases whose label is ‘1’: sex = female (7)." in str(report)
+
+
 def test_numbers_read_as_what_they_are():
     assert findings.percent(0.0) == "0%" and findings.percent(1.0) == "100%"
     assert findings.percent(0.99997) == "99.997%" and findings.percent(0.0001) == "0.01%"

@@ -1,4 +1,5 @@
 import gzip
+import os
 import resource
 import subprocess
 import sys
@@ -131,6 +132,8 @@ def test_bad_files_are_one_line_and_status_2(tmp_path, capsys):
         "blank.csv": (b"\n\n", "is empty"),
         "broken.parquet": (b"PAR1 no", ""),
         "broken.csv.gz": (gzip.compress(b"sex,label\n")[:9], ""),
+        "broken.csv.xz": (b"sex,label\n", "is cut off or broken"),
+        "shifted.csv": (b"sex,label,prediction\nf,1,0,\nm,1,0,\n", "rows with more fields than the header"),
     }
     for name, (content, says) in contents.items():
         (tmp_path / name).write_bytes(content)
@@ -138,6 +141,25 @@ def test_bad_files_are_one_line_and_status_2(tmp_path, capsys):
         assert says in error and error.startswith("fairlib audit: "), name
     assert "there is no file" in fails(capsys, tmp_path / "nowhere.csv", *roles)
     assert "--group" in fails(capsys, tmp_path / "empty.csv")
+
+
+def test_probabilities_alone_are_enough(path, frame, capsys):
+    main(["audit", str(path), "--group", "sex", "--probability", "score", "--title", "Audit"])
+    assert capsys.readouterr().out == f"{fairlib.audit(frame, group='sex', probability='score')}\n"
+
+
+def test_long_numbers_are_not_taken_for_each_other(tmp_path, frame, capsys):
+    names = {0: "9007199254740992", 1: "9007199254740993"}  # one float
+    frame.replace({"label": names, "prediction": names}).to_csv(tmp_path / "long.csv", index=False)
+    main(["audit", str(tmp_path / "long.csv"), "--group", "sex", *ROLES[3:], "--title", "Audit"])
+    expected = str(fairlib.audit(frame, group="sex", label="label", prediction="prediction"))
+    assert capsys.readouterr().out == expected.replace("‘1’", f"‘{names[1]}’") + "\n"
+
+
+def test_a_letter_that_the_terminal_does_not_know_is_spelled(path):
+    command = [sys.executable, "-m", "fairlib", "audit", str(path), *ROLES, "--title", "é"]
+    done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0 and done.stdout.startswith(rb"\xe9: 1,500 cases"), done.stderr
 
 
 def test_a_huge_field_is_cut_and_markup_in_the_header_is_text(tmp_path, capsys):

@@ -115,7 +115,7 @@ def test_by_source_equals_the_loop_over_sources(reference):
         variance, fewer = brute_force_variance(frame, name, others)
         margin = stats.t.isf(0.025, fewer - 1) * np.sqrt(variance)
         assert found.high[place] - found.difference[place] == pytest.approx(margin)
-        assert found.units[place] == fewer
+        assert found.fewer[place] == fewer
         assert sides["n"][place] == (frame["group"] == name).sum()
 
 
@@ -147,6 +147,35 @@ def test_sources_with_as_many_cases_on_either_side_are_played_as_pairs(each):
     assert uneven.method[0] == "by source"
 
 
+def test_a_group_that_alone_has_such_cases_is_no_half_of_a_pair():
+    frame = pd.DataFrame({"source": np.repeat(range(50), 2), "group": ["a", "b"] * 50, "label": 1})
+    _, (_, found) = compare(frame.assign(prediction=[1, 0] * 50), names=("unreliable",), interval="betting")
+    assert found.fewer[0] == 0 and np.isnan(found.low[0])  # only a is ever predicted 1
+
+
+@pytest.mark.parametrize("source", ["source", None])
+def test_sides_that_differ_and_never_vary_are_apart(source):
+    units = 40
+    frame = pd.DataFrame({"group": ["a", "b"] * units, "label": 1, "score": [0.9, 0.3] * units})
+    frame["source"] = np.repeat(range(units), 2)
+    counted = tally.read(frame, tally.Columns(("group",), "label", None, "score", source))
+    (family,) = groups.families(counted, depth=1, reference={})
+    (sums,) = rates.sums(counted, ("mean probability",))
+    _, found = comparing.contrast(sums, family, interval="counts", minimum=2, confidence=0.95)
+    # No more than a fraction is otherwise, on either side, if none of so many was.
+    otherwise = stats.beta.isf(0.0125, 1, units)
+    assert (found.low[0], found.high[0]) == pytest.approx((0.6 - 2 * otherwise, 0.6 + 2 * otherwise))
+    # Exchanging the two of a source, or all cases, separates them at most so often.
+    assert found.p[0] == pytest.approx(2 * 0.5**units)
+
+
+def test_no_interval_reaches_beyond_what_can_be():
+    frame = frame_of_sources(np.random.default_rng(0), sources=4)
+    frame["prediction"] = (frame["group"] == "a").astype(int) * (np.arange(len(frame)) > 3)
+    _, (_, found) = compare(frame, names=("predicted",))
+    assert found.high[0] == 1 and found.difference[0] < 1
+
+
 def test_copies_of_a_case_within_its_source_are_worth_nothing():
     frame = frame_of_sources(np.random.default_rng(3))
     _, (_, once) = compare(frame)
@@ -168,6 +197,22 @@ def test_probabilities_are_compared_as_by_welch():
     interval = expected.confidence_interval(0.9)
     assert (found.low[0], found.high[0]) == pytest.approx((interval.low, interval.high))
     assert found.p[0] == pytest.approx(expected.pvalue)
+
+
+@pytest.mark.parametrize("source", [None, "source"])
+def test_a_few_cases_without_a_rare_large_value_are_not_taken_for_sure(source):
+    rng, few, many, size = np.random.default_rng(6), 200, 2000, 35
+    level = np.repeat(rng.beta(0.05, 1, few * size + many), 4 if source else 1)
+    unit = np.arange(len(level)) // (4 if source else 1)
+    group = np.where(unit < few * size, unit // size, -1)  # many small groups that are like the large one
+    frame = pd.DataFrame({"group": group, "label": 1, "score": level, "source": unit})
+    counted = tally.read(frame, tally.Columns(("group",), "label", None, "score", source))
+    (family,) = groups.families(counted, depth=1, reference={"group": -1})
+    (sums,) = rates.sums(counted, ("mean probability",))
+    _, found = comparing.contrast(sums, family, interval="counts", minimum=2, confidence=0.95)
+    t = stats.t.isf(0.025, size - 1) * np.abs(found.difference) / (found.high - found.difference)
+    assert (2 * stats.t.sf(t, size - 1) <= 0.001).mean() > 0.03  # what Student's t alone would claim
+    assert (found.p <= 0.05).mean() <= 0.05 and (found.p <= 0.001).mean() <= 0.005
 
 
 def plan(variance, variance_others, expected=np.nan):

@@ -88,6 +88,26 @@ def test_a_clear_error(change, options, says):
         fairlib.audit(people(N).assign(**change), **{"group": "sex", **BINARY, **options})
 
 
+def test_no_name_writes_a_line_of_its_own():
+    frame = people(N).assign(sex=dealt("a\n- b: all is well", "c\x1b[2J", "d"))
+    report = fairlib.audit(frame, group="sex", **BINARY, title="x\r\ny")
+    assert str(report).count("\n") == len(report.notes) + len(report.findings)
+    assert "\x1b" not in str(report) and "sex = a - b: all is well" in str(report)
+
+
+def test_names_that_read_like_another_crossing_are_told_apart():
+    frame = people(N).assign(sex=dealt("x, age = y", "x", "u"), age=dealt("z", "y, age = z", "v"))
+    report = fairlib.audit(frame, group=["sex", "age"], **BINARY)
+    crossed = report.to_frame().query("attribute == 'sex × age'")
+    assert crossed["group"].nunique() == 3 and report.to_html()
+
+
+def test_numbers_of_other_libraries_are_numbers():
+    frame = people(N).assign(sex=np.arange(N) % 2 + 1.0)
+    found = fairlib.audit(frame, group="sex", **BINARY, reference=1.0, minimum=np.int64(20)).to_frame()
+    assert set(found["against"]) == {"sex = 1"}
+
+
 def test_columns_of_the_same_name():
     frame = people(N).set_axis(["sex", "sex", "label", "prediction", "score"], axis=1)
     with pytest.raises(ValueError, match="'sex' 2 times"):

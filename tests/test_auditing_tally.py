@@ -157,7 +157,9 @@ def test_other_bad_input_is_named(frame):
         tally.read([1, 2], COLUMNS)
     with pytest.raises(ValueError, match="no rows"):
         tally.read(frame[:0], COLUMNS)
-    with pytest.raises(ValueError, match="positive: no class 2 in column.s. 'label' and 'prediction'; they hold 0, 1"):
+    with pytest.raises(
+        ValueError, match="positive: no class 2 in column.s. 'label' and 'prediction'; they hold '0', '1'"
+    ):
         tally.read(frame, COLUMNS, positive=2)
     with pytest.raises(ValueError, match="names of columns must be words, found 7"):
         tally.read(frame.rename(columns={"label": 7}), COLUMNS._replace(label=7))

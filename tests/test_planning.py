@@ -8,7 +8,7 @@ from fairlib import bernstein, disparity_interval, planning
 from fairlib.bounds import METHODS
 
 COUNTED = [name for name, method in METHODS.items() if method.counts]
-QUICK = [name for name in COUNTED if name not in ("exact_unconditional", "bentkus")]
+QUICK = [name for name in COUNTED if name != "exact_unconditional"]
 
 
 def test_the_papers_number():
@@ -168,6 +168,29 @@ def test_too_few_examples_show_nothing():
 def test_bad_input_is_named(change, message):
     with pytest.raises(ValueError, match=message):
         planning.sample_size(**({"bias": 0.1} | change))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "wald"}, "method must be one of betting, .*, found 'wald'"),
+        ({"max_cost": -1.0}, r"max_cost must be positive and finite, found -1.0"),
+        ({"error": 1.0}, r"error must be in \[0, 1\), found 1.0"),
+        ({"n": 2.5}, "n must be a whole number from 1 on, found 2.5"),
+        ({"n": float("nan")}, "n must be a whole number from 1 on, found nan"),
+    ],
+)
+def test_bad_input_is_named_where_the_bias_is_asked_for(change, message):
+    with pytest.raises(ValueError, match=message):
+        planning.smallest_bias(**({"n": 100} | change))
+
+
+def test_power_needs_whole_examples_of_both_groups():
+    for n in (-3, 1, 50.5):
+        with pytest.raises(ValueError, match=f"n must be a whole number from 2 on, found {n}"):
+            planning.power(n, 0.1, method="newcombe")
+    with pytest.raises(ValueError, match="max_cost must be positive"):
+        planning.sample_size(0.1, max_cost=0)
 
 
 def test_an_impossible_claim_is_refused():

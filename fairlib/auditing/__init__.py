@@ -19,6 +19,7 @@ from tqdm import tqdm
 from fairlib import multiplicity
 from fairlib.auditing import comparing, contrasts, findings, groups, rates, scored, summary, tally
 from fairlib.auditing.groups import EVERYONE_ELSE
+from fairlib.auditing.markup import plain
 from fairlib.auditing.setting import Setting
 from fairlib.gaps import interval as interval_of_gap
 
@@ -63,12 +64,13 @@ class Report:
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
 
-        attribute, group, against, rate, class; n and value of both sides; difference with low and high, an interval
-        that holds for this comparison alone, and its method; p, how often chance does this in this comparison (none
-        where there are too few cases); p_corrected, how often at most chance leads to such a claim in an audit of this
-        size (Holm); verdict; detectable, the true difference that would be shown with the setting's power; more, how
-        many more cases of the group would show a difference of the margin (infinite where those that it is compared
-        with are too few as well); growth, how many times as many cases of all groups would.
+        attribute, group, against, rate, class; n and value of both sides, and units, how many of n are independent:
+        all, or as many as there are sources; difference with low and high, an interval that holds for this comparison
+        alone, and its method; p, how often chance does this in this comparison (none where there are too few cases);
+        p_corrected, how often at most chance leads to such a claim in an audit of this size (Holm); verdict;
+        detectable, the true difference that would be shown with the setting's power; more, how many more cases of the
+        group would show a difference of the margin (infinite where those that it is compared with are too few as well);
+        growth, how many times as many cases of all groups would.
         """
         return self.rows.copy()
 
@@ -91,7 +93,7 @@ class Report:
         return page.fragment(self)
 
     def __str__(self) -> str:
-        return "\n".join([self.summary, *self.notes, *(f"- {finding}" for finding in self.findings)])
+        return "\n".join(map(plain, [self.summary, *self.notes, *(f"- {finding}" for finding in self.findings)]))
 
     @property
     def summary(self) -> str:
@@ -186,18 +188,18 @@ def report(
             gaps += _gap(sums, family, setting)
     rows = pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
     planned = contrasts.Contrast(**{name: rows[name].to_numpy() for name in contrasts.Contrast._fields})
-    rows = rows.drop(columns=["units", "variance", "variance_others", "expected"])
+    rows = rows.drop(columns=["variance", "variance_others", "expected"])
+    rows = rows.astype({"units": np.int64, "units_against": np.int64})
     # Holm, not max-T: these are p-values of tests of several kinds, exact for shares, and Holm holds however they hang
     # together. Max-T would need all comparisons again for every draw, and no p could be below 1 / (1 + draws), where a
     # report says "fewer than 1 in 10,000". The summary metrics, few, alike and known by draws only, take max-T.
-    rows["p_corrected"] = multiplicity.adjust(rows["p"].where(planned.units >= setting.minimum))
-    rows["verdict"] = findings.verdicts(rows, setting, units=planned.units)
+    rows["p_corrected"] = multiplicity.adjust(rows["p"].where(planned.fewer >= setting.minimum))
+    rows["verdict"] = findings.verdicts(rows, setting)
     # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
     level = {"alpha": setting.alpha / max(1, int(rows["p_corrected"].notna().sum())), "power": setting.power}
-    have = rows["n"].to_numpy() if counted.source is None else planned.units
-    rows["detectable"] = contrasts.detectable(planned, have, **level)
-    rows["more"] = contrasts.more_needed(planned, have, margin=setting.margin, **level)
-    rows["growth"] = contrasts.growth(planned, have, margin=setting.margin, **level)
+    rows["detectable"] = contrasts.detectable(planned, planned.units, **level)
+    rows["more"] = contrasts.more_needed(planned, planned.units, margin=setting.margin, **level)
+    rows["growth"] = contrasts.growth(planned, planned.units, margin=setting.margin, **level)
     sources = None if counted.source is None else int(counted.source.max()) + 1
     apart = pd.DataFrame(gaps, columns=GAPS)
     facts = len(counted), sources, counted.classes, counted.notes

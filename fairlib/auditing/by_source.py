@@ -41,14 +41,22 @@ def by_source(sums: Sums, family: Family, sides: tuple, *, interval: str, minimu
             whole_k @ whole_k - 2 * mean_others * (whole_k @ whole_n) + mean_others**2 * (whole_n @ whole_n)
         ) / n_others**2
     squares = np.bincount(group, (mine - theirs) ** 2 - if_untouched**2, minlength=size) + everywhere
+    # The same if sources that hold one side only varied alike, as all of them do, for their size.
+    alone = whole_n[at] - own_n <= 0
+    only_mine = np.bincount(group, alone * mine**2, minlength=size)
+    only_theirs = everywhere - np.bincount(group, if_untouched**2, minlength=size)
+    sizes_mine = np.bincount(group, alone * pair_n**2, minlength=size)
+    sizes_theirs = whole_n @ whole_n - np.bincount(group, whole_n[at] ** 2, minlength=size)
     there = np.bincount(group, pair_n > 0, minlength=size)  # sources with a qualifying case of the group
     elsewhere = np.count_nonzero(whole_n) - np.bincount(
         group, (whole_n[at] > 0) & (whole_n[at] - own_n <= 0), minlength=size
     )
     fewer = np.minimum(there, elsewhere)
     with np.errstate(invalid="ignore", divide="ignore"):
-        variance = np.clip(squares, 0, None) * fewer / (fewer - 1)
-        variance = np.where(variance < 1e-18, 0.0, variance)
+        each_alike = (only_mine * n**2 + only_theirs * n_others**2) / np.maximum(sizes_mine + sizes_theirs, 1)
+        alike = squares - only_mine - only_theirs + each_alike * (sizes_mine / n**2 + sizes_theirs / n_others**2)
+        variance, alike = (np.clip(total, 0, None) * fewer / (fewer - 1) for total in (squares, alike))
+        variance = np.where(variance * there < 1e-12, 0.0, variance)  # what rounding leaves of none
     # One more source of the group is worth what its present ones are.
     each = variance * there
     found = student(
@@ -56,6 +64,7 @@ def by_source(sums: Sums, family: Family, sides: tuple, *, interval: str, minimu
         elsewhere,
         mean - mean_others,
         np.sqrt(variance),
+        np.sqrt(alike),
         fewer - 1,
         confidence,
         "by source",
@@ -67,10 +76,11 @@ def by_source(sums: Sums, family: Family, sides: tuple, *, interval: str, minimu
     order = np.lexsort((at, group))
     for mine in np.split(order, np.cumsum(np.bincount(group, minlength=size))[:-1]):
         ours = pair_n[mine]
-        if len(mine) < max(minimum, sources) or not constant(ours):
-            continue
         own_n, own_k = (ours, pair_k[mine]) if family.reference is None else (0, 0)
-        others = (whole_k[at[mine]] - own_k) / (whole_n[at[mine]] - own_n)
+        theirs = whole_n[at[mine]] - own_n  # none at all where only this group has such cases
+        if len(mine) < max(minimum, sources) or not (constant(ours) and constant(theirs)):
+            continue
+        others = (whole_k[at[mine]] - own_k) / theirs
         played = bounds.disparity_interval(pair_k[mine] / ours, others, paired=True, confidence=confidence)
         code = group[mine[0]]
         found.low[code], found.high[code], found.method[code] = played.low, played.high, played.method

@@ -7,6 +7,7 @@ is read as text, so that the groups "01" and "NA" stay what they are; only an em
 from __future__ import annotations
 
 import argparse
+import lzma
 import sys
 import zlib
 from collections.abc import Iterator
@@ -52,7 +53,8 @@ def main(arguments: list[str]) -> None:
         parser.exit(2, f"fairlib audit: {error}\n")
     for path in filter(None, (options.html, options.table, options.summary)):
         print(f"written: {path}", file=sys.stderr)
-    print(found)
+    encoding = sys.stdout.encoding or "utf-8"  # which may not know a letter of a name
+    print(str(found).encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _write(frame: pd.DataFrame, path: Path) -> None:
@@ -84,7 +86,8 @@ def _together(parts: list[pd.DataFrame], columns: tally.Columns) -> pd.DataFrame
     counted = pd.concat(parts, ignore_index=True)
     outcomes = [name for name in (columns.label, columns.prediction) if name]
     spelled = [pd.to_numeric(counted[name], errors="coerce") for name in outcomes]
-    if all(np.isfinite(values).all() for values in spelled):  # "1" and "1.0" are one class
+    # "1" and "1.0" are one class; long numbers are names, of which a float would take several for one.
+    if outcomes and all((np.abs(values) < 2**53).all() for values in spelled):
         counted[outcomes] = pd.concat(spelled, axis=1).astype(float)
     return counted
 
@@ -119,6 +122,8 @@ def _pieces(path: Path, columns: tally.Columns, separator: str | None) -> Iterat
                 raise ValueError(f"{path} has several columns {twice.iloc[0]!r}; rename all but one")
             pieces = pd.read_csv(file, chunksize=ROWS, **how)
             for piece in pieces:
+                if not isinstance(piece.index, pd.RangeIndex):  # else the first column would name the rows, in silence
+                    raise ValueError(f"{path} has rows with more fields than the header; name every column there")
                 yield (
                     piece[[name for name in piece.columns if name in wanted]] if wanted <= set(piece.columns) else piece
                 )
@@ -127,8 +132,10 @@ def _pieces(path: Path, columns: tally.Columns, separator: str | None) -> Iterat
             raise ValueError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8") from error
         except pd.errors.ParserError as error:
             raise ValueError(f"{path} is no table separated by {separator!r}: {error}") from error
-        except (EOFError, zlib.error) as error:
+        except (EOFError, zlib.error, lzma.LZMAError) as error:
             raise ValueError(f"{path} is cut off or broken: {error}") from error
+        except ImportError as error:  # pandas names the package that a kind of compression needs
+            raise ValueError(f"{path} cannot be opened: {error}") from error
         except pd.errors.EmptyDataError as error:
             raise ValueError(f"{path} is empty") from error
 

@@ -7,7 +7,7 @@ Three ways to be sure, by what the data are:
   all four counts are at least 5, else the union of two exact ones. Its coverage stays within 0.7 points of nominal for
   any two rates and groups of 30 or more (tests/test_auditing_comparing.py enumerates it); it costs nothing. Betting,
   the default elsewhere, keeps its promise for cases in the order in which they came, and counts have none.
-- Means of probabilities: Welch's interval and test.
+- Means of probabilities: Welch's interval; of Welch's test and one with the variance of all cases, the larger p.
 - Cases that belong together by their source: a t interval and test for a difference of ratios whose variance is that
   between sources. Two cases made from one source count for what they are worth, and pairs get the precision of pairs;
   where every source has as many cases of either side as every other, betting on the pairs gives an interval that holds
@@ -36,10 +36,14 @@ def contrast(
     sides = {"n": n, "value": mean, "n_against": n_others, "value_against": mean_others}
     if family.source is not None:
         how = {"interval": interval, "minimum": minimum, "confidence": confidence}
-        return sides, by_source(sums, family, (n, mean, n_others, mean_others), **how)
-    if sums.rate.uses_probability:
-        return sides, _welch(n, mean, spread, n_others, mean_others, spread_others, confidence)
-    return sides, shares(n, k, n_others, k_others, interval, minimum, confidence)
+        found = by_source(sums, family, (n, mean, n_others, mean_others), **how)
+    elif sums.rate.uses_probability:
+        found = _welch(n, mean, spread, n_others, mean_others, spread_others, confidence)
+    else:
+        found = shares(n, k, n_others, k_others, interval, minimum, confidence)
+    farthest = 2 if sums.name == "overestimation" else 1  # that two sides can be apart; Student's t does not know
+    low, high = (np.clip(end, -farthest, farthest) for end in (found.low, found.high))
+    return sides, found._replace(low=low, high=high)
 
 
 def both_sides(sums: Sums, family: Family) -> tuple[np.ndarray, ...]:
@@ -54,6 +58,8 @@ def _welch(n, mean, spread, n_others, mean_others, spread_others, confidence: fl
         spread, spread_others = (np.where(v < 1e-12, 0.0, v) for v in (spread, spread_others))
         first, second = spread / (n - 1), spread_others / (n_others - 1)
         freedom = (first + second) ** 2 / (first**2 / (n - 1) + second**2 / (n_others - 1))
-    return student(
-        n, n_others, mean - mean_others, np.sqrt(first + second), freedom, confidence, "welch", spread_others, second
-    )
+        difference, everybody = mean - mean_others, n + n_others
+        total = n * spread + n_others * spread_others + n * n_others / everybody * difference**2
+        alike = np.sqrt(total / (everybody - 1) * (1 / n + 1 / n_others))
+    error = np.sqrt(first + second)
+    return student(n, n_others, difference, error, alike, freedom, confidence, "welch", spread_others, second)

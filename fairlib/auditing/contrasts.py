@@ -11,7 +11,8 @@ from scipy import stats
 class Contrast(NamedTuple):
     """Arrays over the compared groups of a family: (groups,)."""
 
-    units: np.ndarray  # independent cases, or sources, in the smaller of the two sides
+    units: np.ndarray  # independent cases of the group, or sources
+    units_against: np.ndarray  # of those that it is compared with
     difference: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -21,15 +22,33 @@ class Contrast(NamedTuple):
     variance_others: np.ndarray  # of the others' mean
     expected: np.ndarray  # the share that a group would have that is like the others; NaN for what is no share
 
+    @property
+    def fewer(self) -> np.ndarray:
+        """How many independent cases, or sources, there are in the smaller of the two sides."""
+        return np.minimum(self.units, self.units_against)
 
-def student(n, n_others, difference, error, freedom, confidence, method, variance, variance_others) -> Contrast:
-    """Return a t interval and test; undefined where a side has fewer than two, or where nothing varies at all."""
-    usable = (np.minimum(n, n_others) > 1) & (error > 0)
+
+def student(n, n_others, difference, error, alike, freedom, confidence, method, variance, variance_others) -> Contrast:
+    """Return a t interval and test; undefined where a side has fewer than two, or where nothing varies at all.
+
+    A few cases that happen to hold no rare large value vary too little, and t is far too sure of them. So p is at least
+    that of the difference with the standard error `alike`, of sides that vary as all cases together do.
+
+    Where the sides differ and nothing varies within them, all of the m in the smaller one agree: chance does that with
+    probability 2^(1 - m) at most, and at most 1 - (α/4)^(1/m) of either side can be otherwise, by up to 1 each.
+    """
+    fewer, alpha = np.minimum(n, n_others), 1 - confidence
+    usable = (fewer > 1) & (error > 0)
+    agreed = (fewer > 1) & (error == 0) & (np.abs(difference) > 1e-9)
     with np.errstate(invalid="ignore", divide="ignore"):
-        margin = np.where(usable, stats.t.isf((1 - confidence) / 2, np.where(usable, freedom, 1)) * error, np.nan)
-        p = np.where(usable, 2 * stats.t.sf(np.abs(difference) / error, np.where(usable, freedom, 1)), np.nan)
+        margin = np.where(usable, stats.t.isf(alpha / 2, np.where(usable, freedom, 1)) * error, np.nan)
+        margin = np.where(agreed, 2 * (1 - (alpha / 4) ** (1 / fewer)), margin)
+        own = stats.t.sf(np.abs(difference) / error, np.where(usable, freedom, 1))
+        p = np.where(usable, 2 * np.maximum(own, stats.norm.sf(np.abs(difference) / alike)), np.nan)
+        p = np.where(agreed, 2.0 ** (1 - fewer), p)
     return Contrast(
-        units=np.minimum(n, n_others),
+        units=n,
+        units_against=n_others,
         difference=difference,
         low=difference - margin,
         high=difference + margin,

@@ -110,9 +110,10 @@ NAMES = {
 }
 
 
+BY_SOURCE = "t test on sources, or one with the variance of all of them where that is less sure"
 TESTS = {
     "betting": "Fisher's exact test",
-    "welch": "Welch's test",
-    "betting_pairs": "t test on sources",
-    "by source": "t test on sources",
+    "welch": "Welch's test, or one with the variance of all cases where that is less sure",
+    "betting_pairs": BY_SOURCE,
+    "by source": BY_SOURCE,
 }

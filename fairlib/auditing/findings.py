@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from fairlib.auditing.groups import EVERYONE_ELSE
 from fairlib.auditing.rates import RATES
 from fairlib.auditing.setting import Setting
 
@@ -36,11 +37,11 @@ class Finding:
         return f"{self.subject}: {self.text}"
 
 
-def verdicts(rows: pd.DataFrame, setting: Setting, *, units: np.ndarray) -> np.ndarray:
+def verdicts(rows: pd.DataFrame, setting: Setting) -> np.ndarray:
     """Decide on every comparison; a difference, shown or hinted at, needs an interval off 0 and a test that agrees."""
     off_zero = (rows["low"] > 0) | (rows["high"] < 0)
     choices = {
-        "too few": units < setting.minimum,
+        "too few": rows[["units", "units_against"]].min(axis=1) < setting.minimum,
         "undefined": rows["p"].isna() | rows["low"].isna(),
         "shown": off_zero & (rows["p_corrected"] <= setting.alpha),
         "hint": off_zero & (rows["p"] <= setting.alpha),
@@ -89,7 +90,7 @@ def _digits(share: float, digits: int = 1) -> str:
     if size in (0, 1):
         return f"{100 * share:.0f}"
     if size < 0.0005:
-        return f"{100 * share:.1g}"
+        return np.format_float_positional(100 * share, precision=1, fractional=False, trim="-")
     while digits < 9 and size < 1 and round(100 * size, digits) == 100:
         digits += 1
     return f"{100 * share:.{digits}f}"
@@ -138,7 +139,7 @@ def needed(rows: pd.DataFrame, setting: Setting) -> str:
         told[0] = f"about {' '.join([size, 'more', unit, *rest])}{which} of {first['group']}"
     if len(enough) < len(wanting):
         factor = wanting["growth"][~np.isfinite(wanting["more"])].max()
-        others = f"about {factor:.{1 if factor < 10 else 0}f} times as many {setting.unit} of all groups"
+        others = f"about {factor:,.{1 if factor < 10 else 0}f} times as many {setting.unit} of all groups"
         told.append(f"for the others, {others}" if told else others)
     return f"A difference of {100 * setting.margin:g} points would be shown by {'; '.join(told)}."
 
@@ -183,13 +184,27 @@ def _undefined(rows: pd.DataFrame, setting: Setting) -> str:
 def _too_few(rows: pd.DataFrame, setting: Setting) -> list[Finding]:
     told = []
     for (rate, class_name), same in rows.groupby(["rate", "class"], sort=False):
-        largest = same.sort_values("n", ascending=False, kind="stable")
-        counts = [f"{row.group} ({row.n:,})" for row in largest.head(NAMED).itertuples()]
-        rest = f" and {counted(len(same) - NAMED, 'groups')} more" if len(same) > NAMED else ""
-        which = f"{setting.minimum} {setting.unit}{qualifying(rate, class_name)}"
-        text = f"too few to say anything, under {which}: {', '.join(counts)}{rest}."
+        few = dict(map(_smaller, same.itertuples()))  # a reference that is too small stands in many rows
+        largest = sorted(few.items(), key=lambda side: -side[1])
+        counts = [f"{name} ({units:,.0f})" for name, units in largest[:NAMED]]
+        rest = f" and {counted(len(few) - NAMED, 'groups')} more" if len(few) > NAMED else ""
+        which = f"{setting.minimum} {_units(rate, class_name, setting)}"
+        text = f"too few to say anything, under {which}: {'; '.join(counts)}{rest}."
         told.append(Finding("too few", question(rate, class_name), text))
     return told
+
+
+def _smaller(row) -> tuple[str, int]:
+    """Return which side of a comparison is the smaller one, and how many independent cases it has."""
+    if row.units <= row.units_against:
+        return row.group, row.units
+    return (f"everyone but {row.group}" if row.against == EVERYONE_ELSE else row.against), row.units_against
+
+
+def _units(rate: str, class_name: str, setting: Setting) -> str:
+    """Return what is counted for a rate: "cases whose label is ...", "sources with cases ..."."""
+    which = qualifying(rate, class_name)
+    return f"{setting.unit}{' with cases' if which and setting.unit != 'cases' else ''}{which}"
 
 
 def named(groups: pd.Series) -> str:
@@ -200,4 +215,4 @@ def named(groups: pd.Series) -> str:
 
 
 def _value(value: float, rate) -> str:
-    return f"{_digits(value)} points" if rate.title.startswith("Overestimation") else percent(value)
+    return f"{_digits(value)} points".replace("-", "−") if rate.title.startswith("Overestimation") else percent(value)

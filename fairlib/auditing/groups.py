@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fairlib.auditing.tally import Tally, listed
+from fairlib.auditing.tally import Tally, label_text, listed
 
 EVERYONE_ELSE = "everyone else"
 MOST_GROUPS = 50_000  # in one family
@@ -77,7 +77,8 @@ def families(tally: Tally, *, depth: int, reference: Mapping[str, object]) -> li
 
 
 def spoken(attributes: tuple[str, ...], names: tuple[str, ...]) -> str:
-    """Write a group as "sex = female, race = black"."""
+    """Write a group as "sex = female, race = black"; a name that could be taken for the next attribute in quotes."""
+    names = tuple(repr(name) if " = " in name and len(names) > 1 else name for name in names)
     return ", ".join(f"{attribute} = {name}" for attribute, name in zip(attributes, names, strict=True))
 
 
@@ -96,7 +97,7 @@ def _family(tally: Tally, attributes: tuple[str, ...], reference: Mapping[str, o
         )
     chosen = None
     if all(name in reference for name in attributes):
-        wanted = tuple(str(reference[name]) for name in attributes)
+        wanted = tuple(label_text(reference[name]) for name in attributes)
         if wanted in names:
             chosen = names.index(wanted)
         elif len(attributes) == 1:

@@ -25,6 +25,11 @@ def safe(value: object) -> Markup:
     return Markup(escape(UNSAFE.sub("\ufffd", str(value)), quote=True))
 
 
+def plain(text: str) -> str:
+    """Write text as one line, in which no name can start a line of its own or steer a terminal."""
+    return UNSAFE.sub("\ufffd", " ".join(text.split()))
+
+
 def element(name: str, *children: object, **attributes: object) -> Markup:
     """Write one element; attributes may end in "_" where Python has the word for itself, "_" inside becomes "-"."""
     written = "".join(f' {key.rstrip("_").replace("_", "-")}="{safe(value)}"' for key, value in attributes.items())

@@ -83,7 +83,7 @@ RATES: dict[str, Rate] = {
     ),
     "overestimation": Rate(
         "Overestimation (the mean probability of {c} less how often {c} is the label)",
-        "the probability given to {c} exceeds the truth by {value} on average over {n} cases",
+        "the probability given to {c} less the truth is {value} on average over {n} cases",
         "{value} over {n}",
         "",
         needs=("score", "label"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Real
+from numbers import Integral, Real
 
 from fairlib.auditing.tally import Columns, listed
 from fairlib.bounds import METHODS
@@ -49,7 +49,7 @@ class Setting:
                 raise ValueError(f"{name} must lie between 0 and 1, found {value!r}")
         for name, least in (("minimum", 2), ("depth", 1)):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 raise ValueError(f"{name} must be a whole number from {least} on, found {value!r}")
         if self.interval not in INTERVALS:
             raise ValueError(f"interval must be one of {listed(INTERVALS, most=99)}, found {self.interval!r}")

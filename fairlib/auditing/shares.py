@@ -68,7 +68,8 @@ def shares(n, k, n_others, k_others, interval: str, minimum: int, confidence: fl
         # A group as yet too small to know is taken to be like the others; half a case more keeps 0 and 1 off the edge.
         typical = (k_others + 0.5) / (n_others + 1)
         return Contrast(
-            units=units,
+            units=n,
+            units_against=n_others,
             difference=k / n - k_others / n_others,
             low=low,
             high=high,

@@ -256,7 +256,7 @@ def _chosen(classes: list, positive, values: dict[str, pd.Series]) -> list[int]:
     written = [label_text(name) for name in classes]
     if label_text(positive) not in written:
         columns = " and ".join(repr(column.name) for column in values.values())
-        raise ValueError(f"positive: no class {positive!r} in column(s) {columns}; they hold {listed(classes)}")
+        raise ValueError(f"positive: no class {positive!r} in column(s) {columns}; they hold {listed(written)}")
     return [written.index(label_text(positive))]
 
 
