@@ -92,7 +92,7 @@ def counted(values) -> Counted | None:
 
 def cases(count: str | None) -> Total:
     """How many cases there are: rows, or the sum of a column of counts."""
-    return Total(None if count is None else nw.col(count))
+    return Total(None if count is None else nw.col(count).cast(nw.Float64))  # a sum of small numbers may be large
 
 
 def columns(table) -> list[str]:

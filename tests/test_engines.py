@@ -79,6 +79,36 @@ def test_measure_on_a_table_of_counts(held_by, frame):
     same(fairlib.measure(held_by(counts), count="people"), fairlib.measure(frame))
 
 
+@pytest.mark.parametrize("kind", ["int8", "int32", "float32"])
+def test_counts_in_a_small_type_add_up_to_large_ones(held_by, kind):
+    largest = 2**24 if kind == "float32" else int(np.iinfo(kind).max)
+    counts = pd.DataFrame({"group": ["a", "a", "b"], "people": np.array([largest, 3, 1], dtype=kind)})
+    found = tables.counts(held_by(counts), ["group"], count="people").set_index("group")[tables.COUNT]
+    assert found.to_dict() == {"a": largest + 3, "b": 1}
+
+
+def test_names_of_columns_may_hold_dots_and_quotes():
+    """DuckDB would take what comes before the dot for a table's name."""
+    frame = pd.DataFrame({"p_a.b": [0.25, 0.25], 'a "b"': [1, 1]})
+    found = tables.counts(pytest.importorskip("duckdb").from_df(frame), ["p_a.b", 'a "b"'])
+    assert found.to_numpy().tolist() == [[0.25, 1, 2]]
+
+
+def test_a_column_may_be_asked_for_twice(held_by):
+    for costs in tables.paired_costs(held_by(pd.DataFrame({"cost": [1, 0, 1]})), costs=("cost", "cost")):
+        assert dict(zip(*costs, strict=True)) == {0: 1, 1: 2}
+
+
+def test_categories_of_polars_have_no_order_and_an_enum_has_its_own():
+    polars = pytest.importorskip("polars")
+    wrong = [0, 1, 1, 0, 0, 1]
+    for kind, expected in ((polars.Categorical, ["f", "m"]), (polars.Enum(["x", "m", "f"]), ["m", "f"])):
+        group = polars.Series(["m", "f"] * 3).cast(kind)
+        table = polars.DataFrame({"group": group, "label": wrong, "prediction": wrong[::-1]})
+        for held in (table, table.lazy()):
+            assert fairlib.measure(held, "TPRGap").attrs["groups"] == expected
+
+
 def test_amplification(held_by):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 2, size=(500, 4)), columns=[*TASKS, *ATTRIBUTES])
