@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import narwhals as nw
+import narwhals.selectors as selectors
 import numpy as np
 import pandas as pd
 
@@ -144,7 +145,7 @@ def reduce(
     uses : the columns, beside those in `by`, that `derived` and `totals` look at.
     count : column with the number of cases that a row stands for; it is checked, and combinations of 0 cases left out.
     """
-    by, derived, totals = list(by), dict(derived or {}), dict(totals)
+    by, derived, totals = list(dict.fromkeys(by)), dict(derived or {}), dict(totals)
     columns = list(dict.fromkeys([*(name for name in by if name not in derived), *uses, *filter(None, [count])]))
     if [*totals] == [COUNT] and totals[COUNT].value is None and (found := _packed(table, by)) is not None:
         return found
@@ -241,16 +242,21 @@ def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[
     # Engines are at their best where what is aggregated is a column, so the values become columns first.
     values = {name: total.value for name, total in totals.items() if total.value is not None}
     part = part.with_columns(**derived, **values) if derived or values else part
+    keys = {name: f"fairlib: key {place}" for place, name in enumerate(by)}  # DuckDB reads "p_a.b" as a table's column
     aggregates = [
         (nw.len() if total.value is None else getattr(nw.col(name), total.combine)()).alias(name)
         for name, total in totals.items()
     ]
     try:
-        found = part.group_by(by, drop_null_keys=False).agg(*aggregates) if by else part.select(*aggregates)
+        groups = part.rename(keys).group_by([*keys.values()], drop_null_keys=False) if by else None
+        found = groups.agg(*aggregates) if by else part.select(*aggregates)
         found = found.collect() if isinstance(found, nw.LazyFrame) else found
     except TypeError as error:
         raise ValueError(f"a column of {listed(by)} holds values that cannot be counted: {error}") from error
+    if found.implementation.is_polars():  # its categories come in the order in which the process met them, that is none
+        found = found.with_columns(selectors.categorical().cast(nw.String))
     found = found.to_pandas().reset_index(drop=True)  # Dask's parts number their rows anew
+    found = found.rename(columns={key: name for name, key in keys.items()})
     return found.astype(dict.fromkeys(totals, float))  # engines answer in types of their own
 
 
