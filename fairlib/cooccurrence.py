@@ -92,9 +92,12 @@ def count_columns(table, *, task, attribute, count: str | None = None, probabili
     sizes = np.cumsum([1, len(attribute), len(task)])
     total = np.zeros(sizes[-1] + len(attribute) * len(task))
     for part in tables.parts(table, dict.fromkeys([*task, *attribute, *weights])):
-        sums = _sums_in_engine if isinstance(part, nw.LazyFrame) else _sums_of_arrays
-        total += sums(part, task, attribute, count, probabilities)
+        lazy = isinstance(part, nw.LazyFrame)
+        if lazy or len(part):
+            total += (_sums_in_engine if lazy else _sums_of_arrays)(part, task, attribute, count, probabilities)
     (n,), in_attribute, in_task, joint = np.split(total, sizes)
+    if not n > 0:
+        raise ValueError("the table has no rows, or all of them stand for 0 examples")
     return Counts(
         float(n), in_attribute, in_task, joint.reshape(len(attribute), len(task)), tuple(attribute), tuple(task)
     )

@@ -116,18 +116,19 @@ def parts(table, columns: Sequence[str]) -> Iterator[nw.DataFrame | nw.LazyFrame
     if strange := [name for name in columns if name not in known]:
         raise ValueError(f"no column {strange[0]!r}; the columns are {listed(known)}")
     if _is_dataset(table):
-        yield from map(nw.from_native, table.select_columns(columns).with_format("arrow").iter(ROWS))
+        arrow, batches = table.features.arrow_schema, table.select_columns(columns).with_format("arrow").iter(ROWS)
     elif _is_path(table):
         import pyarrow
 
-        opened, several = _opened(table), False
-        for batch in opened.to_batches(columns=columns, batch_size=ROWS):
-            yield nw.from_native(pyarrow.Table.from_batches([batch]))
-            several = True
-        if not several:
-            yield nw.from_native(opened.schema.empty_table().select(columns))
+        opened = _opened(table)
+        arrow, batches = opened.schema, opened.to_batches(columns=columns, batch_size=ROWS)
+        batches = (pyarrow.Table.from_batches([batch]) for batch in batches)
     else:
         yield _frame(table).select(columns)
+        return
+    frames = map(nw.from_native, batches)
+    yield next(frames, nw.from_native(arrow.empty_table().select(columns)))  # there may be no rows
+    yield from frames
 
 
 def reduce(
@@ -207,7 +208,7 @@ def listed(values: Iterable, most: int = 12) -> str:
 
 def _is_dataset(table) -> bool:
     """Whether it is a `datasets.Dataset`, told without importing that library."""
-    return hasattr(table, "features") and hasattr(table, "with_format") and hasattr(table, "iter")
+    return getattr(table, "features", None) is not None and hasattr(table, "with_format") and hasattr(table, "iter")
 
 
 def _is_path(table) -> bool:

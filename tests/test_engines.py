@@ -138,6 +138,21 @@ def test_amplification_refuses_what_is_no_label(held_by):
         amplification.from_table("A->T", held_by(frame), task="cooking", attribute="attribute", predicted="task")
 
 
+@pytest.mark.parametrize("values", [["0", "1", "x"], pd.to_datetime(["2020-01-01"] * 3)])
+def test_what_is_no_number_is_named(held_by, values):
+    table = held_by(pd.DataFrame({"task": values, "attribute": [1, 0, 1]}))
+    with pytest.raises(ValueError, match="column 'task' must hold numbers, found values of type"):
+        amplification.from_table("A->T", table, task="task", attribute="attribute", predicted="task")
+    with pytest.raises(ValueError, match="column 'task' must hold numbers, found values of type"):
+        tables.costs(table, cost="task", group="attribute", between=(0, 1))
+
+
+def test_amplification_without_rows_is_refused(held_by):
+    table = held_by(pd.DataFrame({"task": [1, 0], "attribute": [1, 0]})[:0])
+    with pytest.raises(ValueError, match="the table has no rows"):
+        amplification.from_table("A->T", table, task="task", attribute="attribute", predicted="task")
+
+
 @pytest.mark.parametrize("columns", [{"prediction": "prediction"}, {"probability": "p_pos", "positive": "pos"}])
 def test_audit(held_by, frame, columns):
     how = {"group": "group", "label": "label", "interval": "counts"} | columns
