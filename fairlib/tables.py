@@ -115,6 +115,8 @@ def parts(table, columns: Sequence[str]) -> Iterator[nw.DataFrame | nw.LazyFrame
     columns, known = list(columns), schema(table)
     if strange := [name for name in columns if name not in known]:
         raise ValueError(f"no column {strange[0]!r}; the columns are {listed(known)}")
+    if nested := [name for name in columns if known[name].is_nested()]:
+        raise ValueError(f"column {nested[0]!r} must hold one value per row, found values of type {known[nested[0]]}")
     if _is_dataset(table):
         arrow, batches = table.features.arrow_schema, table.select_columns(columns).with_format("arrow").iter(ROWS)
     elif _is_path(table):
@@ -174,11 +176,11 @@ def range_of(name: str) -> dict[str, Total]:
     }
 
 
-def check_is_number(known: nw.Schema, role: str, name: str) -> None:
-    """Raise unless the column is there and holds numbers, told by its type."""
+def check_is_number(known: nw.Schema, role: str, name: str, besides: Sequence = ()) -> None:
+    """Raise unless the column is there and holds numbers, or what is of a type in `besides`, told by its type."""
     if name not in known:
         raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
-    if not known[name].is_numeric():
+    if not known[name].is_numeric() and known[name] not in besides:
         raise ValueError(f"{role}: column {name!r} must hold numbers, found values of type {known[name]}")
 
 
@@ -252,7 +254,7 @@ def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[
         groups = part.rename(keys).group_by([*keys.values()], drop_null_keys=False) if by else None
         found = groups.agg(*aggregates) if by else part.select(*aggregates)
         found = found.collect() if isinstance(found, nw.LazyFrame) else found
-    except TypeError as error:
+    except (TypeError, NotImplementedError) as error:
         raise ValueError(f"a column of {listed(by)} holds values that cannot be counted: {error}") from error
     if found.implementation.is_polars():  # its categories come in the order in which the process met them, that is none
         found = found.with_columns(selectors.categorical().cast(nw.String))
@@ -285,4 +287,10 @@ def _sum(parts: list[pd.DataFrame], by: list[str], totals: Mapping[str, Total]) 
 def _counted(found: pd.DataFrame, name: str) -> Counted:
     if missing := int(found.loc[found[name].isna(), COUNT].sum()):
         raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
-    return Counted(found[name].to_numpy(dtype=float), found[COUNT].to_numpy(dtype=np.int64))
+    kind = found[name].dtype
+    if not (kind is np.dtype(object) or pd.api.types.is_numeric_dtype(kind)):
+        raise ValueError(f"column {name!r} must hold numbers, found values of type {kind}")
+    try:
+        return Counted(found[name].to_numpy(dtype=float), found[COUNT].to_numpy(dtype=np.int64))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {name!r} must hold numbers: {error}") from error
