@@ -125,6 +125,12 @@ def test_amplification(held_by):
     expected = amplification.attribute_to_task(several[TASKS], several[ATTRIBUTES], several[PREDICTED])
     found = amplification.from_table("A->T", held_by(rows), **columns, count="people")
     assert found == pytest.approx(expected, abs=1e-12)
+    expected = amplification.attribute_to_task(
+        frame[TASKS], frame[ATTRIBUTES], frame[PREDICTED], train=(several[TASKS], several[ATTRIBUTES])
+    )
+    options = {"train": held_by(rows), "count": "people"}
+    found = amplification.from_table("A->T", held_by(frame.assign(people=1)), **columns, **options)
+    assert found == pytest.approx(expected, abs=1e-12)
     expected = amplification.mals(frame[TASKS], frame[ATTRIBUTES], frame[TASKS[::-1]], frame[ATTRIBUTES])
     columns |= {"predicted": (TASKS[::-1], ATTRIBUTES)}
     assert amplification.from_table("MALS", held_by(frame), **columns) == pytest.approx(expected, abs=1e-12)
