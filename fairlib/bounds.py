@@ -58,8 +58,9 @@ def disparity_interval(
     """Return mean(cost_a) - mean(cost_b) with its interval.
 
     cost_a, cost_b : what each example of the group was made to pay, from 0 to `max_cost`; if `paired`, of equal length,
-        and the i-th of either belong together. Lists, tables of one column, or counted costs (`fairlib.tables.costs`),
-        which methods in closed form take as they are, however many examples they stand for.
+        and the i-th of either belong together. Lists, tables of one column, or counted costs (`fairlib.tables.costs`):
+        methods in closed form take counts of 0 and `max_cost` as they are, however many examples they stand for; for
+        costs in between, and for betting, a list of all examples is made, 8 bytes each.
     method : a name in `METHODS`; by default "betting", or "betting_pairs" if `paired`: the narrowest that hold for any
         n.
     rng : seed or Generator of the one shuffle that betting makes; the other methods ignore it. Seed 0 unless told
