@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from fairlib import tables
 from fairlib.cooccurrence import Counts, count, count_columns, count_named, indicators
 
 DIRECTIONS = ("A->T", "T->A", "MALS")
@@ -113,7 +114,7 @@ def from_table(direction, table, *, task, attribute, predicted, train=None, ties
     predicted : those of the predicted tasks (A->T) or attributes (T->A), in the order of the labels; for MALS both:
         (tasks, attributes).
     train : a table with the same columns of labels, or `Counts`, that sets the direction y_at.
-    count : column with the number of examples that a row stands for.
+    count : column with the number of examples that a row stands for, in `train` too if it is there.
     ties, pairs : as in `attribute_to_task`. O(n |A| |T|), one query for the labels and one for the predictions.
     """
     if direction not in DIRECTIONS:
@@ -121,7 +122,7 @@ def from_table(direction, table, *, task, attribute, predicted, train=None, ties
     columns = {"task": task, "attribute": attribute}
     labels = count_columns(table, **columns, count=count)
     if not (train is None or isinstance(train, Counts)):
-        train = count_columns(train, **columns)
+        train = count_columns(train, **columns, count=count if count in tables.columns(train) else None)
     if direction == "MALS":
         columns = dict(zip(columns, predicted, strict=True))
     else:

@@ -58,8 +58,9 @@ def disparity_interval(
     """Return mean(cost_a) - mean(cost_b) with its interval.
 
     cost_a, cost_b : what each example of the group was made to pay, from 0 to `max_cost`; if `paired`, of equal length,
-        and the i-th of either belong together. Lists, tables of one column, or counted costs (`fairlib.tables.costs`),
-        which methods in closed form take as they are, however many examples they stand for.
+        and the i-th of either belong together. Lists, tables of one column, or counted costs (`fairlib.tables.costs`):
+        methods in closed form take counts of 0 and `max_cost` as they are, however many examples they stand for; for
+        costs in between, and for betting, a list of all examples is made, 8 bytes each.
     method : a name in `METHODS`; by default "betting", or "betting_pairs" if `paired`: the narrowest that hold for any
         n.
     rng : seed or Generator of the one shuffle that betting makes; the other methods ignore it. Seed 0 unless told
@@ -100,9 +101,14 @@ def _costs(name: str, values, max_cost: float) -> tables.Counted:
     """Return the costs as shares of the largest, checked, and how many examples pay each."""
     counted = isinstance(values, tables.Counted)
     costs = np.asarray(values.values if counted else values, dtype=float)
-    count = np.asarray(values.count) if counted else np.ones(costs.shape, dtype=np.int64)
-    if costs.ndim != 1 or not count.sum():
+    count = np.asarray(values.count, dtype=float) if counted else np.ones(costs.shape, dtype=np.int64)
+    if costs.ndim != 1 or not count.any():
         raise ValueError(f"{name} must be a list of at least one cost, found shape {costs.shape}")
+    if counted:
+        whole = (count >= 0) & (count <= tables.MOST) & (count == np.floor(count))
+        if count.shape != costs.shape or not whole.all():
+            raise ValueError(f"{name}: counts must be whole numbers of at least 0, one per value, found {count}")
+        costs, count = costs[count > 0], count[count > 0].astype(np.int64)
     outside = ~((costs >= 0) & (costs <= max_cost))  # NaN included
     if outside.any():
         shown = ", ".join(f"{value:g}" for value in costs[outside][:3])
@@ -118,7 +124,6 @@ def _ordered(a: tables.Counted, b: tables.Counted, paired: bool, rng):
     """
     order_a = np.lexsort((b.values, a.values)) if paired else np.argsort(a.values, kind="stable")
     order_b = order_a if paired else np.argsort(b.values, kind="stable")
-    order_a, order_b = order_a[a.count[order_a] > 0], order_b[b.count[order_b] > 0]
     a, b = (
         tables.Counted(costs.values[order], costs.count[order].astype(np.int64))
         for costs, order in ((a, order_a), (b, order_b))

@@ -68,7 +68,11 @@ def codes(column: pd.Series) -> tuple[np.ndarray, tuple]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         used = column.cat.remove_unused_categories()
         return used.cat.codes.to_numpy(dtype=np.int64), tuple(used.cat.categories.tolist())
-    codes, names = pd.factorize(column, sort=True)
+    try:
+        codes, names = pd.factorize(column, sort=True)
+    except (TypeError, NotImplementedError):  # values of several types have no order of their own, half floats no index
+        names = pd.Index(_ordered(column.unique().tolist()), dtype=object)
+        codes = names.get_indexer(column.astype(object))
     return codes.astype(np.int64), tuple(names.tolist())
 
 
@@ -78,6 +82,11 @@ def classes(
     """Return all classes in order, and their probabilities, one column per class, where the frame has them."""
     distinct = dict.fromkeys(name for found in seen.values() for name in found)  # 1, 1.0 and True are one class
     spelled = {str(name): name for name in distinct}
+    if twins := [name for name in distinct if name is not spelled[str(name)]]:
+        raise ValueError(
+            f"columns {listed(names[role] for role in seen)} hold the class {twins[0]!r} and another, "
+            f"{spelled[str(twins[0])]!r}, that is written alike; make them of one type"
+        )
     if not columns:
         return _ordered(distinct), None
     known = [spelled.get(text, text) for text in columns]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 
 from fairlib import tables
 
@@ -87,14 +88,17 @@ def count_columns(table, *, task, attribute, count: str | None = None, probabili
     task, attribute = ([names] if isinstance(names, str) else list(names) for names in (task, attribute))
     weights, known = [count] if count else [], tables.schema(table)
     for role, names in {"task": task, "attribute": attribute, "count": weights}.items():
-        if strange := [name for name in names if name not in known]:
-            raise ValueError(f"{role}: no column {strange[0]!r}; the columns are {tables.listed(known)}")
+        for name in names:
+            tables.check_is_number(known, role, name, besides=(nw.Boolean, nw.Object) if role != "count" else ())
     sizes = np.cumsum([1, len(attribute), len(task)])
     total = np.zeros(sizes[-1] + len(attribute) * len(task))
     for part in tables.parts(table, dict.fromkeys([*task, *attribute, *weights])):
-        sums = _sums_in_engine if isinstance(part, nw.LazyFrame) else _sums_of_arrays
-        total += sums(part, task, attribute, count, probabilities)
+        lazy = isinstance(part, nw.LazyFrame)
+        if lazy or len(part):
+            total += (_sums_in_engine if lazy else _sums_of_arrays)(part, task, attribute, count, probabilities)
     (n,), in_attribute, in_task, joint = np.split(total, sizes)
+    if not n > 0:
+        raise ValueError("the table has no rows, or all of them stand for 0 examples")
     return Counts(
         float(n), in_attribute, in_task, joint.reshape(len(attribute), len(task)), tuple(attribute), tuple(task)
     )
@@ -169,7 +173,7 @@ def _matrix(values, argument: str, probabilities: bool) -> np.ndarray:
     array = np.asarray(values)
     if array.dtype == object:
         try:
-            array = array.astype(float)
+            array = np.where(pd.isna(array), np.nan, array).astype(float)
         except (TypeError, ValueError):
             raise ValueError(f"{argument} must be 0 or 1, found {array.ravel()[0]!r} among others") from None
     array = array[:, None] if array.ndim == 1 else array

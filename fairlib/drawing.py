@@ -15,6 +15,7 @@ from scipy import stats
 
 from fairlib.examples import Examples
 
+MOST = 10**9 - 1  # examples that are exchanged or halved: NumPy's generator takes no more, SciPy's ends the process
 KIND = ("label", "prediction", "probabilities")  # what makes examples of a group alike, where nothing ties them
 
 
@@ -153,6 +154,8 @@ def exchanged_counts(examples: Examples, *, replicates: int, batch: int, rng) ->
 
     Patefield's algorithm (SciPy's `random_table`) draws such a table at a cost that does not grow with the examples.
     """
+    if examples.count.sum() > MOST:
+        raise NothingToExchange(f"count: {examples.count.sum():,} examples, more than the {MOST:,} to exchange at most")
     rng = np.random.default_rng(rng)
     table = examples.count.reshape(len(examples.groups), -1)
     random = stats.random_table(table.sum(axis=1), table.sum(axis=0))
@@ -165,6 +168,8 @@ def halved_counts(
     count: np.ndarray, group: np.ndarray, kind: np.ndarray, *, splits: int, batch: int, rng
 ) -> Iterator[Draws]:
     """Split single examples into two halves, in the order of `halved_draws`; every kind of every group evenly."""
+    if count.sum() > MOST:
+        raise ValueError(f"count: {count.sum():,} examples, more than the {MOST:,} to halve at most")
     rng = np.random.default_rng(rng)
     strata = [np.flatnonzero((group == g) & (kind == k)) for g in np.unique(group) for k in np.unique(kind)]
     for size in _batches(splits, max(1, batch // 2)):

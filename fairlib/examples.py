@@ -174,7 +174,8 @@ def coded(
         )
     seen = {role: found[role].unique().tolist() for role in ("label", "prediction") if found[role] is not None}
     known, matrix = coding.classes(frame, seen, columns, names, rounded)
-    wanted = known if classes is None else ([classes] if isinstance(classes, str) else list(classes))
+    one = isinstance(classes, str) or not np.iterable(classes)
+    wanted = known if classes is None else [classes] if one else list(classes)
     if strange := [name for name in wanted if name not in known]:
         raise ValueError(f"classes: {listed(strange)} found, but the classes of the table are {listed(known)}")
     index = pd.Index(known, dtype=object)

@@ -97,9 +97,9 @@ def bootstrap(
     >>> print(bootstrap(errors, difference, rng=0).interval())
     0.200 [0.048, 0.341] (95% bootstrap, 2000 resamples)
     """
-    counts = np.asarray(counts)
+    counts = np.asarray(counts, dtype=float)
     whole = np.all(counts >= 0) and np.all(counts == np.floor(counts))
-    if not whole or not 0 < counts.sum() < np.inf:
+    if not whole or not 0 < counts.sum() < 2.0**63:
         raise ValueError(f"counts must be whole numbers of at least 0, and not all 0; found {counts.ravel()[:5]} ...")
     if resamples < 2 or (batch is not None and batch < 1):
         raise ValueError(f"resamples must be at least 2 and batch at least 1, found {resamples} and {batch}")
@@ -107,7 +107,7 @@ def bootstrap(
     n, shares = int(counts.sum()), counts.ravel() / counts.sum()
     batch = batch or max(1, WEIGHTS // counts.size)
     with np.errstate(invalid="ignore", divide="ignore"):  # an empty group has no rate: NaN
-        estimate = np.asarray(statistic(counts[None].astype(float)), dtype=float)
+        estimate = np.asarray(statistic(counts[None]), dtype=float)
         replicates = np.empty((resamples, *estimate.shape[1:]))
         for start in range(0, resamples, batch):
             some = replicates[start : start + batch]

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import narwhals as nw
+import narwhals.selectors as selectors
 import numpy as np
 import pandas as pd
 
@@ -92,7 +93,7 @@ def counted(values) -> Counted | None:
 
 def cases(count: str | None) -> Total:
     """How many cases there are: rows, or the sum of a column of counts."""
-    return Total(None if count is None else nw.col(count))
+    return Total(None if count is None else nw.col(count).cast(nw.Float64))  # a sum of small numbers may be large
 
 
 def columns(table) -> list[str]:
@@ -114,19 +115,22 @@ def parts(table, columns: Sequence[str]) -> Iterator[nw.DataFrame | nw.LazyFrame
     columns, known = list(columns), schema(table)
     if strange := [name for name in columns if name not in known]:
         raise ValueError(f"no column {strange[0]!r}; the columns are {listed(known)}")
+    if nested := [name for name in columns if known[name].is_nested()]:
+        raise ValueError(f"column {nested[0]!r} must hold one value per row, found values of type {known[nested[0]]}")
     if _is_dataset(table):
-        yield from map(nw.from_native, table.select_columns(columns).with_format("arrow").iter(ROWS))
+        arrow, batches = table.features.arrow_schema, table.select_columns(columns).with_format("arrow").iter(ROWS)
     elif _is_path(table):
         import pyarrow
 
-        opened, several = _opened(table), False
-        for batch in opened.to_batches(columns=columns, batch_size=ROWS):
-            yield nw.from_native(pyarrow.Table.from_batches([batch]))
-            several = True
-        if not several:
-            yield nw.from_native(opened.schema.empty_table().select(columns))
+        opened = _opened(table)
+        arrow, batches = opened.schema, opened.to_batches(columns=columns, batch_size=ROWS)
+        batches = (pyarrow.Table.from_batches([batch]) for batch in batches)
     else:
         yield _frame(table).select(columns)
+        return
+    frames = map(nw.from_native, batches)
+    yield next(frames, nw.from_native(arrow.empty_table().select(columns)))  # there may be no rows
+    yield from frames
 
 
 def reduce(
@@ -144,7 +148,7 @@ def reduce(
     uses : the columns, beside those in `by`, that `derived` and `totals` look at.
     count : column with the number of cases that a row stands for; it is checked, and combinations of 0 cases left out.
     """
-    by, derived, totals = list(by), dict(derived or {}), dict(totals)
+    by, derived, totals = list(dict.fromkeys(by)), dict(derived or {}), dict(totals)
     columns = list(dict.fromkeys([*(name for name in by if name not in derived), *uses, *filter(None, [count])]))
     if [*totals] == [COUNT] and totals[COUNT].value is None and (found := _packed(table, by)) is not None:
         return found
@@ -172,11 +176,11 @@ def range_of(name: str) -> dict[str, Total]:
     }
 
 
-def check_is_number(known: nw.Schema, role: str, name: str) -> None:
-    """Raise unless the column is there and holds numbers, told by its type."""
+def check_is_number(known: nw.Schema, role: str, name: str, besides: Sequence = ()) -> None:
+    """Raise unless the column is there and holds numbers, or what is of a type in `besides`, told by its type."""
     if name not in known:
         raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
-    if not known[name].is_numeric():
+    if not known[name].is_numeric() and known[name] not in besides:
         raise ValueError(f"{role}: column {name!r} must hold numbers, found values of type {known[name]}")
 
 
@@ -206,7 +210,7 @@ def listed(values: Iterable, most: int = 12) -> str:
 
 def _is_dataset(table) -> bool:
     """Whether it is a `datasets.Dataset`, told without importing that library."""
-    return hasattr(table, "features") and hasattr(table, "with_format") and hasattr(table, "iter")
+    return getattr(table, "features", None) is not None and hasattr(table, "with_format") and hasattr(table, "iter")
 
 
 def _is_path(table) -> bool:
@@ -241,16 +245,21 @@ def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[
     # Engines are at their best where what is aggregated is a column, so the values become columns first.
     values = {name: total.value for name, total in totals.items() if total.value is not None}
     part = part.with_columns(**derived, **values) if derived or values else part
+    keys = {name: f"fairlib: key {place}" for place, name in enumerate(by)}  # DuckDB reads "p_a.b" as a table's column
     aggregates = [
         (nw.len() if total.value is None else getattr(nw.col(name), total.combine)()).alias(name)
         for name, total in totals.items()
     ]
     try:
-        found = part.group_by(by, drop_null_keys=False).agg(*aggregates) if by else part.select(*aggregates)
+        groups = part.rename(keys).group_by([*keys.values()], drop_null_keys=False) if by else None
+        found = groups.agg(*aggregates) if by else part.select(*aggregates)
         found = found.collect() if isinstance(found, nw.LazyFrame) else found
-    except TypeError as error:
+    except (TypeError, NotImplementedError) as error:
         raise ValueError(f"a column of {listed(by)} holds values that cannot be counted: {error}") from error
+    if found.implementation.is_polars():  # its categories come in the order in which the process met them, that is none
+        found = found.with_columns(selectors.categorical().cast(nw.String))
     found = found.to_pandas().reset_index(drop=True)  # Dask's parts number their rows anew
+    found = found.rename(columns={key: name for name, key in keys.items()})
     return found.astype(dict.fromkeys(totals, float))  # engines answer in types of their own
 
 
@@ -278,4 +287,10 @@ def _sum(parts: list[pd.DataFrame], by: list[str], totals: Mapping[str, Total]) 
 def _counted(found: pd.DataFrame, name: str) -> Counted:
     if missing := int(found.loc[found[name].isna(), COUNT].sum()):
         raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
-    return Counted(found[name].to_numpy(dtype=float), found[COUNT].to_numpy(dtype=np.int64))
+    kind = found[name].dtype
+    if not (kind is np.dtype(object) or pd.api.types.is_numeric_dtype(kind)):
+        raise ValueError(f"column {name!r} must hold numbers, found values of type {kind}")
+    try:
+        return Counted(found[name].to_numpy(dtype=float), found[COUNT].to_numpy(dtype=np.int64))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {name!r} must hold numbers: {error}") from error

@@ -151,6 +151,19 @@ def test_bad_input_is_named(change, message):
         disparity_interval(arguments.pop("cost_a"), arguments.pop("cost_b"), **arguments)
 
 
+@pytest.mark.parametrize("count", [[-1, 5], [1.5, 5], [np.nan, 5], [np.inf, 5], [None, 5], [5], [5, 1, 1]])
+def test_counts_of_costs_are_whole_numbers_one_per_value(count):
+    with pytest.raises(ValueError, match="cost_a: counts must be whole numbers of at least 0, one per value"):
+        disparity_interval(Counted([0, 1], count), [0, 1])
+
+
+def test_a_cost_that_nobody_pays_changes_nothing():
+    found, expected = (
+        disparity_interval(Counted(*costs), [0, 1]) for costs in ([[0, 1, 7], [5, 4, 0]], [[0, 1], [5, 4]])
+    )
+    assert found == expected
+
+
 @pytest.mark.parametrize("name", sorted(BINARY_ONLY))
 def test_methods_for_counts_refuse_costs_in_between(name):
     with pytest.raises(ValueError, match="cost_a must be 0 or max_cost for this method, found 1 in between"):

@@ -94,3 +94,14 @@ def test_the_cost_does_not_grow_with_the_examples():
     people["people"] *= 10**6
     found = fairlib.measure(people, "TPRGap", count="people", replicates=200)
     assert ((found["high"] - found["low"]) < 1e-3).all()
+
+
+def test_too_many_examples_to_exchange_or_halve_are_refused_in_words():
+    """SciPy's generator of tables would end the process, NumPy's halves say nothing of counts."""
+    frame = predictions(n=600)[COLUMNS].value_counts().rename("people").reset_index()
+    frame["people"] *= 10**9
+    found = fairlib.measure(frame, "TPRGap", count="people", replicates=5)
+    assert "more than the 999,999,999 to exchange" in found.attrs["no null"]
+    assert found[["null", "p"]].isna().all(axis=None) and found[["low", "high"]].notna().all(axis=None)
+    with pytest.raises(ValueError, match="count: .* more than the 999,999,999 to halve"):
+        fairlib.corrected(frame, "TPRGap", count="people")

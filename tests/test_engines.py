@@ -79,6 +79,36 @@ def test_measure_on_a_table_of_counts(held_by, frame):
     same(fairlib.measure(held_by(counts), count="people"), fairlib.measure(frame))
 
 
+@pytest.mark.parametrize("kind", ["int8", "int32", "float32"])
+def test_counts_in_a_small_type_add_up_to_large_ones(held_by, kind):
+    largest = 2**24 if kind == "float32" else int(np.iinfo(kind).max)
+    counts = pd.DataFrame({"group": ["a", "a", "b"], "people": np.array([largest, 3, 1], dtype=kind)})
+    found = tables.counts(held_by(counts), ["group"], count="people").set_index("group")[tables.COUNT]
+    assert found.to_dict() == {"a": largest + 3, "b": 1}
+
+
+def test_names_of_columns_may_hold_dots_and_quotes():
+    """DuckDB would take what comes before the dot for a table's name."""
+    frame = pd.DataFrame({"p_a.b": [0.25, 0.25], 'a "b"': [1, 1]})
+    found = tables.counts(pytest.importorskip("duckdb").from_df(frame), ["p_a.b", 'a "b"'])
+    assert found.to_numpy().tolist() == [[0.25, 1, 2]]
+
+
+def test_a_column_may_be_asked_for_twice(held_by):
+    for costs in tables.paired_costs(held_by(pd.DataFrame({"cost": [1, 0, 1]})), costs=("cost", "cost")):
+        assert dict(zip(*costs, strict=True)) == {0: 1, 1: 2}
+
+
+def test_categories_of_polars_have_no_order_and_an_enum_has_its_own():
+    polars = pytest.importorskip("polars")
+    wrong = [0, 1, 1, 0, 0, 1]
+    for kind, expected in ((polars.Categorical, ["f", "m"]), (polars.Enum(["x", "m", "f"]), ["m", "f"])):
+        group = polars.Series(["m", "f"] * 3).cast(kind)
+        table = polars.DataFrame({"group": group, "label": wrong, "prediction": wrong[::-1]})
+        for held in (table, table.lazy()):
+            assert fairlib.measure(held, "TPRGap").attrs["groups"] == expected
+
+
 def test_amplification(held_by):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 2, size=(500, 4)), columns=[*TASKS, *ATTRIBUTES])
@@ -95,6 +125,12 @@ def test_amplification(held_by):
     expected = amplification.attribute_to_task(several[TASKS], several[ATTRIBUTES], several[PREDICTED])
     found = amplification.from_table("A->T", held_by(rows), **columns, count="people")
     assert found == pytest.approx(expected, abs=1e-12)
+    expected = amplification.attribute_to_task(
+        frame[TASKS], frame[ATTRIBUTES], frame[PREDICTED], train=(several[TASKS], several[ATTRIBUTES])
+    )
+    options = {"train": held_by(rows), "count": "people"}
+    found = amplification.from_table("A->T", held_by(frame.assign(people=1)), **columns, **options)
+    assert found == pytest.approx(expected, abs=1e-12)
     expected = amplification.mals(frame[TASKS], frame[ATTRIBUTES], frame[TASKS[::-1]], frame[ATTRIBUTES])
     columns |= {"predicted": (TASKS[::-1], ATTRIBUTES)}
     assert amplification.from_table("MALS", held_by(frame), **columns) == pytest.approx(expected, abs=1e-12)
@@ -106,6 +142,21 @@ def test_amplification_refuses_what_is_no_label(held_by):
         amplification.from_table("A->T", held_by(frame), task="task", attribute="attribute", predicted="task")
     with pytest.raises(ValueError, match="task: no column 'cooking'; the columns are 'task', 'attribute'"):
         amplification.from_table("A->T", held_by(frame), task="cooking", attribute="attribute", predicted="task")
+
+
+@pytest.mark.parametrize("values", [["0", "1", "x"], pd.to_datetime(["2020-01-01"] * 3)])
+def test_what_is_no_number_is_named(held_by, values):
+    table = held_by(pd.DataFrame({"task": values, "attribute": [1, 0, 1]}))
+    with pytest.raises(ValueError, match="column 'task' must hold numbers, found values of type"):
+        amplification.from_table("A->T", table, task="task", attribute="attribute", predicted="task")
+    with pytest.raises(ValueError, match="column 'task' must hold numbers, found values of type"):
+        tables.costs(table, cost="task", group="attribute", between=(0, 1))
+
+
+def test_amplification_without_rows_is_refused(held_by):
+    table = held_by(pd.DataFrame({"task": [1, 0], "attribute": [1, 0]})[:0])
+    with pytest.raises(ValueError, match="the table has no rows"):
+        amplification.from_table("A->T", table, task="task", attribute="attribute", predicted="task")
 
 
 @pytest.mark.parametrize("columns", [{"prediction": "prediction"}, {"probability": "p_pos", "positive": "pos"}])

@@ -1,5 +1,6 @@
 """measure(): what is undefined, what is refused and with which words, and how long it takes."""
 
+import datetime
 import time
 
 import numpy as np
@@ -79,6 +80,12 @@ def test_by_default_every_metric_that_the_table_allows_and_reasons_for_the_other
         (lambda d: d.assign(prediction="?"), {}, r"'prediction' holds '\?'"),
         (lambda d: d.assign(label=d["label"].where(d["label"] != "pos", None)), {}, "column 'label' has .* missing"),
         (lambda d: d, {"classes": ["happy"]}, "classes: 'happy' found"),
+        (lambda d: d, {"classes": 1}, "classes: 1 found"),
+        (
+            lambda d: d.assign(label=1, prediction="1"),
+            {"metrics": "FPED"},
+            "'label', 'prediction' hold the class 1 and another, '1', that is written alike",
+        ),
         (lambda d: d, {"probability": "p_"}, "pattern with one '{}'"),
         (lambda d: d, {"confidence": 95}, "confidence must lie between 0 and 1"),
         (lambda d: d, {"replicates": -1}, "must be positive"),
@@ -200,3 +207,10 @@ def test_numbers_of_different_types_are_the_same_class(kind):
     expected = fairlib.measure(frame, ["TPRGap", "ParityGap (accuracy)"])
     found = fairlib.measure(frame.astype({"prediction": kind}), ["TPRGap", "ParityGap (accuracy)"])
     pd.testing.assert_frame_equal(found, expected)
+
+
+def test_names_without_an_order_are_in_that_of_their_spelling():
+    """Pandas puts no order on numbers, words and dates in one column."""
+    frame = suite(groups=("a", "b")).replace({"group": {"a": datetime.date(2020, 1, 1), "b": 1.5}})
+    mixed = pd.concat([frame, frame.assign(group="x")], ignore_index=True)
+    assert fairlib.measure(mixed, "TPRGap").attrs["groups"] == [1.5, datetime.date(2020, 1, 1), "x"]

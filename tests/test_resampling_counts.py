@@ -90,7 +90,7 @@ def test_an_undefined_estimate_has_no_interval():
     assert np.isnan(found.estimate) and np.isnan(found.ends()).all()
 
 
-@pytest.mark.parametrize("counts", [[], [0, 0], [-1, 2], [0.5, 1], [np.nan, 1], [np.inf, 1]])
+@pytest.mark.parametrize("counts", [[], [0, 0], [-1, 2], [0.5, 1], [np.nan, 1], [np.inf, 1], [None, 1], [1e300, 1]])
 def test_counts_are_whole_numbers(counts):
     with pytest.raises(ValueError, match="counts must be whole numbers of at least 0, and not all 0; found"):
         resampling.bootstrap(counts, np.sum)

@@ -1,5 +1,7 @@
 """A table of counts says the same as its rows, whoever counted them."""
 
+from types import SimpleNamespace
+
 import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
@@ -156,6 +158,20 @@ def test_a_dataset_is_read_in_parts(monkeypatch):
     pd.testing.assert_frame_equal(fairlib.measure(dataset), expected, rtol=0, atol=1e-12)
 
 
+def test_parts_without_rows_change_nothing(folder):
+    """Such as engines write into a folder; and a dataset may lose all its rows to a filter."""
+    datasets = pytest.importorskip("datasets")
+    frame = pd.read_parquet(folder).assign(women=1, right=0)
+    for name, rows in {"0": frame[:0], "1": frame, "2": frame[:0]}.items():
+        parquet.write_table(pa.Table.from_pandas(rows, preserve_index=False), folder / f"{name}.parquet")
+    pd.testing.assert_frame_equal(fairlib.measure(folder), fairlib.measure(frame), rtol=0, atol=1e-12)
+    columns = {"task": "right", "attribute": "women", "predicted": "p_pos", "pairs": True}
+    found = fairlib.amplification.from_table("A->T", folder, **columns)
+    assert found["n"].tolist() == [len(frame)]
+    with pytest.raises(ValueError, match="predictions has no rows"):
+        fairlib.measure(datasets.Dataset.from_pandas(frame[:0]))
+
+
 def test_everything_else_reads_folders_and_datasets_too(folder):
     datasets = pytest.importorskip("datasets")
     frame = pd.read_parquet(folder)
@@ -195,6 +211,12 @@ def test_everything_else_reads_folders_and_datasets_too(folder):
         (lambda d: fairlib.measure(d.assign(p_pos=d["p_pos"] + 1), bins=9), r"'p_pos' must lie in \[0, 1\], found 1"),
         (lambda d: fairlib.measure(pd.concat([d, d["label"]], axis=1)), "'label' 2 times"),
         (lambda d: fairlib.measure({"group": [1]}), "a table must be a frame .* found dict"),
+        (
+            lambda d: fairlib.measure(pa.table({"group": [[1], [2]]})),
+            "'group' must hold one value per row, found .* List",
+        ),
+        (lambda d: fairlib.measure(d.assign(group=np.float16(1))), "'group', .* cannot be counted: float16"),
+        (lambda d: fairlib.measure(SimpleNamespace(features=None, with_format=0, iter=0)), "must be a frame"),
         (lambda d: fairlib.measure("no such folder"), "there is no file or folder 'no such folder'"),
         (lambda d: tables.counts(d, ["race"]), "no column 'race'; the columns are 'group', 'label'"),
         (
