@@ -143,4 +143,4 @@ def _values(digit: Digit, place: np.ndarray):
         return pd.Categorical.from_codes(codes, dtype=digit.column.dtype)
     if digit.names is None:
         return codes.astype(digit.column.dtype)
-    return pd.Series(digit.names, dtype=digit.column.dtype).reindex(codes).array
+    return pd.Series(digit.names, dtype=digit.column.dtype).reindex(codes).reset_index(drop=True)

@@ -17,6 +17,9 @@ COLUMNS = {
     ),
     "flag": lambda draw, n: np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n))),
     "word": lambda draw, n: draw(st.lists(st.sampled_from(["a", "b", None]), min_size=n, max_size=n)),
+    "object": lambda draw, n: pd.Series(
+        draw(st.lists(st.sampled_from(["a", "b", None]), min_size=n, max_size=n)), dtype=object
+    ),
     "mixed": lambda draw, n: np.array(
         draw(st.lists(st.sampled_from([1, "1", "ä"]), min_size=n, max_size=n)), dtype="O"
     ),
