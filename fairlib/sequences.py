@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from fairlib import scores, spans
+from fairlib import scores, spans, tables
 from fairlib.coding import probability_columns
 from fairlib.examples import COLUMNS, Examples, coded
 from fairlib.measuring import choose, tabulate
@@ -17,7 +18,7 @@ NAMES = ("source", "group", "term")
 
 
 def measure_sequences(
-    tokens: pd.DataFrame,
+    tokens,
     metrics=None,
     *,
     classes=None,
@@ -36,9 +37,10 @@ def measure_sequences(
 ) -> pd.DataFrame:
     """Measure fairness metrics of a sequence labeller; parameters and result as in `measure`, and what follows.
 
-    tokens : one row per token of a sentence, which is a (source, group, term). `position` orders the tokens of a
-        sentence; `slot` is true on those of the identity term; labels and predictions are BILOU tags; probabilities, if
-        any, have a column per tag (`p_U-LOC`).
+    tokens : any table that `fairlib.tables` knows; what follows what matters, so its rows are brought into memory. One
+        row per token of a sentence, which is a (source, group, term). `position` orders the tokens of a sentence;
+        `slot` is true on those of the identity term; labels and predictions are BILOU tags; probabilities, if any, have
+        a column per tag (`p_U-LOC`).
     classes : entity types; by default those that occur as labels.
 
     F1, recall and false negative rates are on exact spans; other scores of predictions see every token as a decision.
@@ -52,7 +54,7 @@ def measure_sequences(
         "prediction": prediction,
     }  # fmt: skip
     chosen, explicit = choose(metrics)
-    parts, not_aligned = views(tokens, columns, probability, classes)
+    parts, not_aligned = views(_in_memory(tokens), columns, probability, classes)
     by_view: dict[str, dict[str, Metric]] = {view: {} for view in parts}
     for name, metric in chosen.items():
         on_spans = metric.score in SPAN_SCORES
@@ -67,6 +69,14 @@ def measure_sequences(
     result = result.sort_values("metric", key=lambda names: names.map(place), kind="stable", ignore_index=True)
     result.attrs = attributes
     return result
+
+
+def _in_memory(table) -> pd.DataFrame:
+    if isinstance(table, pd.DataFrame):
+        return table
+    parts = tables.parts(table, tables.columns(table))
+    collected = [part.collect() if isinstance(part, nw.LazyFrame) else part for part in parts]
+    return pd.concat([part.to_pandas() for part in collected], ignore_index=True)
 
 
 def views(tokens: pd.DataFrame, columns: dict[str, str], pattern: str, classes) -> tuple[dict[str, Examples], int]:

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from test_sequences import tokens
 from test_tables import predictions
+from toy_predictions import MANY_GROUPS
 
 import fairlib
 from fairlib import amplification, tables
@@ -55,6 +57,11 @@ def same(found, expected):
 
 def test_measure(held_by, frame):
     same(fairlib.measure(held_by(frame)), fairlib.measure(frame))
+
+
+def test_measure_sequences(held_by):
+    frame = tokens(seed=3)
+    same(fairlib.measure_sequences(held_by(frame), MANY_GROUPS), fairlib.measure_sequences(frame, MANY_GROUPS))
 
 
 def test_measure_with_replicates_and_bins(held_by, frame):
