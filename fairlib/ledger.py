@@ -170,9 +170,9 @@ def draw(table: pd.DataFrame):
     for status, colour, hatch in looks:
         share = counts[status] / counts.sum(axis=1)
         bars = ax.barh(counts.index, share, left=start, color=colour, hatch=hatch, edgecolor="black", label=status)
-        labels = [str(count) if part > 0.03 else "" for count, part in zip(counts[status], share, strict=True)]
-        for label in ax.bar_label(bars, labels=labels, label_type="center"):
-            label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1.0})
+        labels = [str(count) if count else "" for count in counts[status]]
+        for label, part in zip(ax.bar_label(bars, labels=labels, label_type="center"), share, strict=True):
+            label.set(fontsize=6.5 if part < 0.035 else 9, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8})
         start += share
     ax.invert_yaxis()
     ax.set(xlabel="share of a paper's printed claims", xlim=(0, 1))
