@@ -313,6 +313,15 @@ def test_a_tolerance_needs_a_reference_and_probabilities():
         templates.invariance(BY_HAND, reference="a", tolerance=0.1)
 
 
-def test_invariance_names_an_unknown_reference():
-    with pytest.raises(ValueError, match="reference must be a value of column 'term', found 'q'"):
+def test_invariance_names_a_reference_that_is_not_one_term():
+    with pytest.raises(ValueError, match="reference must be a value of column 'term' in one group, found 'q' in 0"):
         templates.invariance(BY_HAND, reference="q")
+    # Without its reference, every source of a part would count as failed.
+    parts = pd.concat([BY_HAND.assign(part="one"), BY_HAND.assign(part="two", term=BY_HAND["term"].str.upper())])
+    with pytest.raises(ValueError, match="in one group of two, found 'a' in 0"):
+        templates.invariance(parts, by="part", reference="a")
+    shared = BY_HAND[BY_HAND["term"] != "b"].assign(term="a")
+    with pytest.raises(ValueError, match="in one group, found 'a' in 2"):
+        templates.invariance(shared, reference="a")
+    with pytest.raises(ValueError, match="confidence must be in"):
+        templates.invariance(BY_HAND, confidence=95)
