@@ -59,6 +59,8 @@ def count_together(paragraphs: Sequence[str], occupations: Sequence[str]) -> pd.
     """
     if several := [name for name in occupations if not re.fullmatch(WORD, name)]:
         raise ValueError(f"occupations must be single words of letters, found {several[0]!r}")
+    if not len(paragraphs):
+        raise ValueError("paragraphs must hold at least one, found none")
     forms = {word: {word.lower()} for word in (*VERBS, *ADJECTIVES)} | FORMS
     forms |= {occupation: {occupation.lower(), f"{occupation.lower()}s"} for occupation in occupations}
     contents = [set(re.findall(WORD, paragraph.lower())) for paragraph in paragraphs]
@@ -91,6 +93,8 @@ def count_model(counts: pd.DataFrame, *, smoothing: float = 1.0) -> Score:
     lift = (both + smoothing) / (np.outer(alone, alone) / everything + smoothing)
 
     def score(sentences: Sequence[str], words: Sequence[str]) -> np.ndarray:
+        if unknown := [word for word in words if word.lower() not in place]:
+            raise ValueError(f"words must be among those that were counted, found {unknown[0]!r}")
         rows = [place[word.lower()] for word in words]
         contexts = [[place[w] for w in re.findall(r"\w+", text.lower()) if w in place] for text in sentences]
         return np.stack([prior[rows] * lift[np.ix_(rows, context)].prod(axis=1) for context in contexts])

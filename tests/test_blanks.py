@@ -97,3 +97,7 @@ def test_bad_counts_are_named():
         count_model(counts, smoothing=0)
     with pytest.raises(ValueError, match="every pair"):
         count_model(counts.iloc[:-5])
+    with pytest.raises(ValueError, match="words must be among those that were counted, found 'pilot'"):
+        count_model(counts)([f"{MASK} is new."], ["pilot"])
+    with pytest.raises(ValueError, match="paragraphs must hold at least one"):
+        count_together([], JOBS)
