@@ -166,6 +166,7 @@ def invariance(
     by = [by] if isinstance(by, str) else list(by)
     _check(predictions, [*by, group, term, source, prediction], group, reference, tolerance, confidence)
     _check_cells(predictions, by, [source, group, term], reference)
+    predictions = predictions.astype({source: object, prediction: object})  # pandas maps categories to wrong ones
     tables = []
     for key, part in predictions.groupby(by, observed=True) if by else [((), predictions)]:
         expected = _reference_rows(part, reference, source, term, prediction)

@@ -245,6 +245,18 @@ def test_invariance_by_hand():
     assert with_reference["failures"].to_dict() == {"x": 2, "y": 3, "accumulated": 3}
 
 
+def test_categories_are_read_as_what_they_say():
+    as_text = templates.invariance(BY_HAND, reference="a")
+    for column in ("source", "prediction"):
+        categories = sorted(set(BY_HAND[column]), reverse=True)
+        frame = BY_HAND.astype({"source": "category", "prediction": "category"})
+        frame[column] = pd.Categorical(frame[column], categories=categories)
+        pd.testing.assert_frame_equal(templates.invariance(frame, reference="a"), as_text)
+    constant = BY_HAND.assign(prediction=BY_HAND["source"].map({"s1": "y", "s2": "x", "s3": "w", "s4": "v"}))
+    found = templates.invariance(constant.astype({"source": "category", "prediction": "category"}))
+    assert (found["failures"] == 0).all()
+
+
 def test_a_tolerance_forgives_changes_of_small_probability():
     frame = BY_HAND.assign(**{"p_+": [0.6, 0.6, 0.6, 0.6, 0.45, 0.45, 0.1, 0.2, 0.9, 0.6, 0.1, 0.1]})
     frame["p_-"] = 1 - frame["p_+"]
