@@ -24,6 +24,7 @@ from fairlib import tables
 from fairlib.cooccurrence import Counts, count, count_columns, count_named, indicators
 
 DIRECTIONS = ("A->T", "T->A", "MALS")
+MALS = "predicted must be (task_predicted, attribute_predicted) for MALS"
 TIES = {"negative": 0.0, "zero": 0.5}  # the y_at of a pair that is exactly independent
 
 
@@ -188,16 +189,17 @@ def multi_attribute(direction, task, attribute, predicted, *, train, largest=2, 
     if direction not in DIRECTIONS:
         raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
     names = tuple(getattr(task, "columns", ()))
-    seen, task = (indicators(task=values)["task"].astype(bool) for values in (train[0], task))
+    task = indicators(task=task)["task"].astype(bool)
+    seen, seen_attribute = two(train, "train must be (task, attribute)")
+    seen = _columns_of(task, "train", seen)
     combinations = _combinations(seen, task, largest=largest, at_least=at_least)
     if not combinations:
         raise ValueError(f"at_least must leave a combination of tasks, found none with {at_least} examples")
     labels = count(_together(task, combinations), attribute)
-    reference = count(_together(seen, combinations), train[1])
-    task_predicted, attribute_predicted = predicted if direction == "MALS" else (predicted, predicted)
+    reference = count(_together(seen, combinations), seen_attribute)
+    task_predicted, attribute_predicted = two(predicted, MALS) if direction == "MALS" else (predicted, predicted)
     if direction != "T->A":
-        task_predicted = indicators(task_predicted=task_predicted, probabilities=False)["task_predicted"].astype(bool)
-        task_predicted = _together(task_predicted, combinations)
+        task_predicted = _together(_columns_of(task, "task_predicted", task_predicted), combinations)
     found = {
         "A->T": {"task_predicted": task_predicted, "attribute": attribute},
         "T->A": {"task": _together(task, combinations), "attribute_predicted": attribute_predicted},
@@ -226,13 +228,20 @@ def _combinations(seen: np.ndarray, task: np.ndarray, *, largest: int, at_least:
     return found
 
 
+def _columns_of(task: np.ndarray, name: str, values) -> np.ndarray:
+    (array,) = indicators(probabilities=False, **{name: values}).values()
+    if array.shape[1] != task.shape[1]:
+        raise ValueError(f"{name} must have the {task.shape[1]} columns of task, found {array.shape[1]}")
+    return array.astype(bool)
+
+
 def _together(task: np.ndarray, combinations: list[tuple[int, ...]]) -> np.ndarray:
     return np.stack([task[:, list(m)].all(axis=1) for m in combinations], axis=1)
 
 
 def _pairs(direction: str, labels: Counts, predicted: Counts, *, train, ties: str) -> dict[str, np.ndarray]:
     """Compute the columns of the table of pairs, |A| x |T| each."""
-    reference = labels if train is None else train if isinstance(train, Counts) else _count_train(train)
+    reference = labels if train is None else counted(train)
     _same_columns(labels, predicted)
     _same_columns(labels, reference, names=True)
     y = directions(reference, direction=direction, ties=ties)
@@ -267,10 +276,18 @@ def _uncertain(train: Counts, direction: str, confidence=0.95) -> np.ndarray:
     return ~(np.abs(surplus) > stats.norm.ppf((1 + confidence) / 2) * scale)
 
 
-def _count_train(train) -> Counts:
-    if not isinstance(train, tuple | list) or len(train) != 2:
-        raise ValueError(f"train must be (task, attribute) or Counts, found {type(train).__name__}")
-    return count(*train)
+def counted(train) -> Counts | None:
+    """Return `Counts` of training data that are (task, attribute), `Counts` already, or None."""
+    if train is None or isinstance(train, Counts):
+        return train
+    return count(*two(train, "train must be (task, attribute) or Counts"))
+
+
+def two(values, must: str):
+    """Return the two arrays, or say what they must be: an array of two rows would pass as a pair."""
+    if not isinstance(values, tuple | list) or len(values) != 2:
+        raise ValueError(f"{must}, found {type(values).__name__}")
+    return values
 
 
 def _same_columns(labels: Counts, other: Counts, *, names=False) -> None:

@@ -18,8 +18,8 @@ import pandas as pd
 from scipy import stats
 
 from fairlib import resampling
-from fairlib.amplification import DIRECTIONS, directions, from_counts
-from fairlib.cooccurrence import Counts, blocks, count, count_named, indicators
+from fairlib.amplification import DIRECTIONS, MALS, counted, directions, from_counts, two
+from fairlib.cooccurrence import blocks, count, count_named, indicators
 from fairlib.interval import Interval
 
 
@@ -37,6 +37,8 @@ def interval(
 
     Normal quantiles of the influence function's standard deviation. O(n |A| |T|), no copy of the input.
     """
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be in (0, 1), found {confidence}")
     case = _case(direction, task, attribute, predicted, train, ties)
     margin = stats.norm.ppf((1 + confidence) / 2)
     if pairs:
@@ -97,15 +99,16 @@ class _Case:
 def _case(direction, task, attribute, predicted, train, ties) -> _Case:
     if direction not in DIRECTIONS:
         raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
-    train = train if train is None or isinstance(train, Counts) else count(*train)
+    train = counted(train)
     if direction == "MALS":
-        named = {"task_predicted": predicted[0], "attribute_predicted": predicted[1]}
+        named = dict(zip(("task_predicted", "attribute_predicted"), two(predicted, MALS), strict=True))
         found = count_named(probabilities=False, **named)
         terms = [(+1, *indicators(**named).values())]
         labels = train
         if train is None:
             labels = count(task, attribute)
-            terms += [(-1, *indicators(task=task, attribute=attribute).values())]
+            arrays = indicators(task=task, attribute=attribute, **named)  # all of the same examples
+            terms += [(-1, arrays["task"], arrays["attribute"])]
         options = {}
     else:
         given, outcome = ("attribute", "task") if direction == "A->T" else ("task", "attribute")

@@ -94,7 +94,10 @@ def sample_size(
     """
     bias = _numbers("bias", bias, "positive", lambda bias: bias > 0)
     variance, gamma, max_cost, log_term = _setting(variance, gamma, max_cost, confidence)
-    bound = (2 * variance + 2 * max_cost / (3 * gamma) * bias) * log_term / bias**2
+    with np.errstate(divide="ignore", over="ignore"):
+        bound = (2 * variance + 2 * max_cost / (3 * gamma) * bias) * log_term / bias**2
+    if not np.all(bound < 2.0**62):
+        raise ValueError(f"bias must be large enough for fewer than 2^62 examples, found {_shown(bias)}")
     n = np.floor(bound) + 1
     # Where eq. 4 gives an integer up to rounding errors, eq. 3 decides on which side of it we are.
     setting = {"variance": variance, "gamma": gamma, "max_cost": max_cost, "confidence": confidence}
@@ -206,15 +209,12 @@ def _setting(variance, gamma, max_cost, confidence) -> tuple[np.ndarray, np.ndar
 
 
 def _examples(cost: ArrayLike, membership: ArrayLike, *, max_cost: float = np.inf) -> tuple[np.ndarray, np.ndarray]:
-    cost = np.asarray(cost, dtype=float)
-    membership = np.asarray(membership)
+    cost = _numbers("cost", cost, f"in [0, max_cost={max_cost:g}]", lambda cost: (cost >= 0) & (cost <= max_cost))
+    membership = _numbers("membership", membership, "-1, 0 or +1", lambda value: np.isin(value, [-1, 0, 1]))
     if cost.ndim != 1 or cost.shape != membership.shape:
         raise ValueError(
             f"cost and membership must be lists of the same length, found shapes {cost.shape} and {membership.shape}"
         )
-    if len(outside := np.setdiff1d(membership, [-1, 0, 1])):
-        raise ValueError(f"membership must be -1, 0 or +1, found {_shown(outside)}")
-    _numbers("cost", cost, f"in [0, max_cost={max_cost:g}]", lambda cost: (cost >= 0) & (cost <= max_cost))
     for value, group in {1: "the protected group A (+1)", -1: "the unprotected group B (-1)"}.items():
         if not np.any(membership == value):
             raise ValueError(f"membership must name both groups, found no example of {group}")
@@ -245,11 +245,14 @@ def _outcomes(label, prediction, protected) -> tuple[np.ndarray, np.ndarray, np.
 
 def _numbers(name: str, values: ArrayLike, allowed: str, test) -> np.ndarray:
     """Return `values` as floats, or raise naming the argument, what was found and what is allowed. NaN never passes."""
-    values = np.asarray(values, dtype=float)
-    good = np.isfinite(values) & test(values)
+    try:
+        numbers = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {allowed}, found {_shown(values)}") from None
+    good = np.isfinite(numbers) & test(numbers)
     if not np.all(good):
-        raise ValueError(f"{name} must be {allowed}, found {_shown(values[~good])}")
-    return values
+        raise ValueError(f"{name} must be {allowed}, found {_shown(numbers[~good])}")
+    return numbers
 
 
 def _shown(values: ArrayLike) -> str:

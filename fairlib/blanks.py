@@ -26,6 +26,7 @@ TEMPLATES = tuple(
     for verb, adjective in product(VERBS, ADJECTIVES)
 )
 MASK = "[MASK]"
+WORD = r"[^\W\d_]+"
 ANY = "(any)"  # in counts: every paragraph
 
 Score = Callable[[Sequence[str], Sequence[str]], np.ndarray]  # sentences with MASK, words -> sentences x words
@@ -54,11 +55,15 @@ def count_together(paragraphs: Sequence[str], occupations: Sequence[str]) -> pd.
     """Count the paragraphs that hold two words at once, among pronouns, occupations and the templates' words.
 
     Columns word, other, paragraphs, for each pair once; a word with itself is all its paragraphs, ANY all there are.
-    Capitals do not matter; an occupation counts in its plural too, a pronoun in its other cases. O(text + words^2).
+    Capitals do not matter; an occupation counts with an s added too, a pronoun in its other cases. O(text + words^2).
     """
+    if several := [name for name in occupations if not re.fullmatch(WORD, name)]:
+        raise ValueError(f"occupations must be single words of letters, found {several[0]!r}")
+    if not len(paragraphs):
+        raise ValueError("paragraphs must hold at least one, found none")
     forms = {word: {word.lower()} for word in (*VERBS, *ADJECTIVES)} | FORMS
-    forms |= {occupation: {occupation, f"{occupation}s"} for occupation in occupations}
-    contents = [set(re.findall(r"[^\W\d_]+", paragraph.lower())) for paragraph in paragraphs]
+    forms |= {occupation: {occupation.lower(), f"{occupation.lower()}s"} for occupation in occupations}
+    contents = [set(re.findall(WORD, paragraph.lower())) for paragraph in paragraphs]
     there = np.array(
         [[True, *(not words.isdisjoint(form) for form in forms.values())] for words in contents], dtype=int
     )
@@ -88,6 +93,8 @@ def count_model(counts: pd.DataFrame, *, smoothing: float = 1.0) -> Score:
     lift = (both + smoothing) / (np.outer(alone, alone) / everything + smoothing)
 
     def score(sentences: Sequence[str], words: Sequence[str]) -> np.ndarray:
+        if unknown := [word for word in words if word.lower() not in place]:
+            raise ValueError(f"words must be among those that were counted, found {unknown[0]!r}")
         rows = [place[word.lower()] for word in words]
         contexts = [[place[w] for w in re.findall(r"\w+", text.lower()) if w in place] for text in sentences]
         return np.stack([prior[rows] * lift[np.ix_(rows, context)].prod(axis=1) for context in contexts])

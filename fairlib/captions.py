@@ -68,5 +68,7 @@ def read_objects(captions: pd.Series, objects: list[str]) -> pd.DataFrame:
 
 
 def _names(captions: pd.Series, words: tuple[str, ...], *, ending: str = "") -> pd.Series:
+    if missing := int(captions.isna().sum()):
+        raise ValueError(f"captions must be texts, found {missing} missing")
     before = "".join(f"(?<!{other})" for word in words for other in NOT_BEFORE.get(word, ()))
     return captions.str.contains(rf"{before}\b(?:{'|'.join(words)}){ending}\b", case=False, regex=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import shutil
 import urllib.error
 import urllib.request
@@ -48,7 +49,7 @@ def _download(url: str, path: Path, *, size: int = 0, sha256: str = "") -> None:
         if error.code == 416:  # nothing after the last byte at hand; if that was not the whole file, start afresh
             return _finish(part, path, size=size, sha256=sha256)
         raise _unreachable(url, path, error) from error
-    except (OSError, urllib.error.URLError) as error:
+    except (OSError, http.client.HTTPException) as error:
         raise _unreachable(url, path, error) from error
     if total and part.stat().st_size < total:
         raise _unreachable(url, path, OSError(f"connection ended after {part.stat().st_size:,} of {total:,} bytes"))

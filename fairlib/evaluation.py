@@ -103,12 +103,12 @@ class Evaluation:
     def _background(self, metric: Metric, cells: Cells, score) -> tuple[tuple, np.ndarray | Sample]:
         """Return the groups that are compared, and the score of the background of each."""
         groups, kind = self.examples.groups, metric.background
-        if kind in groups:
+        if kind not in ("all", "complement"):  # which a group may be called too, and then they still mean the same
+            if kind not in groups:
+                raise ValueError(
+                    f"background must be 'all', 'complement' or one of {', '.join(map(repr, groups))}, found {kind!r}"
+                )
             return tuple(group for group in groups if group != kind), score[..., [groups.index(kind)]]
-        if kind not in ("all", "complement"):
-            raise ValueError(
-                f"background must be 'all', 'complement' or one of {', '.join(map(repr, groups))}, found {kind!r}"
-            )
         key = (cells.target, metric.examples, cells.by_unit, kind)
         if key not in self._backgrounds:
             self._backgrounds[key] = background(cells, kind)

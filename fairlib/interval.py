@@ -57,4 +57,4 @@ class Interval:
 
     @property
     def _label(self) -> str:
-        return f"{100 * self.confidence:.4g}% {self.method}".strip()
+        return f"{min(100 * self.confidence, 99.99):.4g}% {self.method}".strip()  # never "100%": nothing is certain

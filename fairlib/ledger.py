@@ -8,12 +8,12 @@ the notebooks' parts together. A disagreement is a finding, never an error; a cl
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from dataclasses import asdict, dataclass, fields
 from decimal import Decimal
 from functools import cache
 
+import numpy as np
 import pandas as pd
 
 from fairlib.data import ROOT, write_whole
@@ -87,8 +87,10 @@ def check(claim_id: str, value, *, basis: str = "formula", note: str = "") -> Cl
         raise ValueError(f"basis must be one of {', '.join(BASES)}, found {basis!r}")
     if basis == "substitute" and not note:
         raise ValueError(f"note must say what stands in for the original in {claim_id!r}")
-    values = value if row["kind"] == "interval" else (value,)
-    if any(not math.isfinite(number) for number in values):
+    values = np.ravel(np.asarray(value, dtype=float))
+    if len(values) != (2 if row["kind"] == "interval" else 1):
+        raise ValueError(f"value of {claim_id!r} must be a number, or two for an interval, found {value!r}")
+    if not np.isfinite(values).all():
         raise ValueError(f"value of {claim_id!r} must be finite, found {value!r}; use leave_open for what is undefined")
     agrees = _agrees(row, value, within_error=basis == "substitute")
     if basis == "input":

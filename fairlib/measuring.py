@@ -134,6 +134,8 @@ def choose(metrics) -> tuple[dict[str, Metric], bool]:
             f"metrics must be names from fairlib.METRICS or a mapping of names to Metric, found {unknown[0]!r}; "
             f"the names are {', '.join(METRICS)}"
         )
+    if not names:
+        raise ValueError("metrics must name at least one, found none; with None, all are measured")
     return {name: METRICS[name] for name in names}, True
 
 
@@ -149,8 +151,9 @@ def tabulate(
     """Measure each part's metrics on its examples and put all rows into one frame."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, found {confidence}")
-    if replicates < 0 or combinations < 1:
-        raise ValueError(f"replicates and combinations must be positive, found {replicates} and {combinations}")
+    for name, number, least in (("replicates", replicates, 0), ("combinations", combinations, 1)):
+        if not isinstance(number, int | np.integer) or number < least:
+            raise ValueError(f"{name} must be a whole number of at least {least}, found {number!r}")
     rng = np.random.default_rng(rng)
     tables, undefined, left_out, why_no_null = [], [], {}, ""
     for examples, metrics in parts:

@@ -108,16 +108,17 @@ def heatmap(values: pd.DataFrame, *, shade: pd.DataFrame | None = None, ax=None,
     """Draw a table as a heatmap that prints its values, and return the axes.
 
     shade : what the colour shows, in [0, 1] or, if `signed`, in [-1, 1]; by default each row of `values` divided by its
-        largest absolute value. NaN cells stay white and say so.
+        largest absolute value. Cells without a value, or without a shade (an infinite ratio has none), stay white.
     """
     ax = plt.gca() if ax is None else ax
     if shade is None:
         shade = values.div(values.abs().max(axis=1).replace(0, 1), axis=0)
-    written = values.map(lambda value: f"{value:.{digits}f}")
+    shade = shade.where(values.notna().to_numpy())
+    written = values.map(lambda value: "n/a" if np.isnan(value) else f"{value:.{digits}f}")
     colours, lowest = ("PuOr_r", -1) if signed else ("Blues", 0)
     sns.heatmap(shade, annot=written, fmt="", cmap=colours, vmin=lowest, vmax=1, cbar=False, linewidths=0.5, ax=ax)
-    for row, column in np.argwhere(values.isna().to_numpy()):  # seaborn leaves these without a word
-        ax.text(column + 0.5, row + 0.5, "n/a", ha="center", va="center", color=COLOURS["grey"])
+    for row, column in np.argwhere(shade.isna().to_numpy()):  # seaborn leaves these without a word
+        ax.text(column + 0.5, row + 0.5, written.iloc[row, column], ha="center", va="center", color=COLOURS["grey"])
     ax.set(xlabel="", ylabel="")
     ax.tick_params(length=0)
     return ax

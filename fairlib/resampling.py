@@ -187,7 +187,8 @@ def symmetric_interval(
     """
     if not np.isfinite(value):
         return np.nan, np.nan
-    distances = np.nan_to_num(np.abs(replicates - value), nan=np.inf)
+    distances = np.abs(replicates - value)
+    distances = np.where(np.isnan(distances), np.inf, distances)
     margin = np.quantile(distances, confidence, method="higher")
     return max(value - margin, lowest), value + margin
 

@@ -86,8 +86,13 @@ def views(tokens: pd.DataFrame, columns: dict[str, str], pattern: str, classes) 
             f"tokens lacks the column(s) {', '.join(missing)}; it has {', '.join(map(repr, tokens.columns))}"
         )
     frame = tokens[list(columns.values())].set_axis(list(columns), axis=1)
+    frame["position"] = pd.to_numeric(frame["position"].astype(object), errors="coerce")  # as text, 10 is before 2
     if empty := [name for name in frame if frame[name].isna().any()]:
-        raise ValueError(f"column(s) {', '.join(columns[name] for name in empty)} of tokens have missing values")
+        raise ValueError(
+            f"column(s) {', '.join(columns[name] for name in empty)} of tokens have missing values, or no number"
+        )
+    if not (known := frame["slot"].isin([True, False])).all():
+        raise ValueError(f"column {columns['slot']!r} must be true or false, found {frame['slot'][~known].iloc[0]!r}")
     keys = [pd.factorize(frame[name])[0] for name in NAMES]
     order = np.lexsort([frame["position"], *keys])  # sentence by sentence, token by token
     frame = frame.iloc[order].reset_index(drop=True)

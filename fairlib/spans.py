@@ -72,10 +72,11 @@ def fill_slot(tag: str, tokens: int) -> list[str]:
 
 def split(tags: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the position (B, I, L, U, or O) and the type (or O) of each tag."""
-    codes, names = pd.factorize(np.asarray(list(tags), dtype=object))
-    parts = [(name, name) if name == OUTSIDE else (str(name)[:1], str(name)[2:]) for name in names]
+    codes, names = pd.factorize(np.asarray(list(tags), dtype=object), use_na_sentinel=False)
+    names = [str(name) for name in names]
+    parts = [(name, name) if name == OUTSIDE else (name[:1], name[2:]) for name in names]
     for name, (position, kind) in zip(names, parts, strict=True):
-        if name != OUTSIDE and (position not in POSITIONS or str(name)[1:2] != "-" or not kind):
+        if name != OUTSIDE and (position not in POSITIONS or name[1:2] != "-" or kind in ("", OUTSIDE)):
             raise ValueError(f"tags must be O or one of B-, I-, L-, U- and a type, found {name!r}")
     table = np.array(parts, dtype=object).reshape(-1, 2)
     return table[codes, 0], table[codes, 1]
@@ -87,6 +88,9 @@ def compare(gold: Iterable[str], predicted: Iterable[str], sentence: Iterable | 
     A span counts as found only with both ends right; with right ends and another type it is one row with two types.
     Columns sentence, start, end, label, prediction. There are no true negatives: nobody counts what nobody saw.
     """
+    gold, predicted = list(gold), list(predicted)
+    if len(gold) != len(predicted):
+        raise ValueError(f"gold and predicted must have one tag per token, found {len(gold)} and {len(predicted)}")
     found = from_tags(gold, sentence, strict=True).merge(
         from_tags(predicted, sentence), how="outer", on=["sentence", "start", "end"], suffixes=("_gold", "_predicted")
     )

@@ -123,7 +123,7 @@ def fill(template: str, forms: Mapping[str, str]) -> str:
     sentence = SLOT.sub(phrase, template)
     if "{" in sentence or "}" in sentence:
         raise ValueError(f"template {template!r} has a slot that is not of the form {SLOT.pattern}")
-    return sentence[0].upper() + sentence[1:]
+    return sentence[:1].upper() + sentence[1:]
 
 
 def article(words: str) -> str:
@@ -164,8 +164,9 @@ def invariance(
     Reference: Ribeiro et al. (2020), "invariance test" (INV); Wilson (1927).
     """
     by = [by] if isinstance(by, str) else list(by)
-    _check(predictions, [*by, group, term, source, prediction], group, term, reference, tolerance)
-    _check_cells(predictions, by, [source, group, term])
+    _check(predictions, [*by, group, term, source, prediction], group, reference, tolerance, confidence)
+    _check_cells(predictions, by, [source, group, term], reference)
+    predictions = predictions.astype({source: object, prediction: object})  # pandas maps categories to wrong ones
     tables = []
     for key, part in predictions.groupby(by, observed=True) if by else [((), predictions)]:
         expected = _reference_rows(part, reference, source, term, prediction)
@@ -212,7 +213,7 @@ def _rates(differs: pd.DataFrame, group: str) -> pd.DataFrame:
     return rows.astype({"terms": int}).assign(sources=len(differs)).rename_axis("group").reset_index()
 
 
-def _check(predictions, columns, group, term, reference, tolerance) -> None:
+def _check(predictions, columns, group, reference, tolerance, confidence) -> None:
     """Raise `ValueError` for arguments and columns that the test is not defined on."""
     if missing := [name for name in columns if name not in predictions]:
         raise ValueError(f"predictions must have the column(s) {', '.join(missing)}; found {', '.join(predictions)}")
@@ -222,20 +223,26 @@ def _check(predictions, columns, group, term, reference, tolerance) -> None:
         raise ValueError(f"column(s) {', '.join(empty)} must not have missing values")
     if (predictions[group] == "accumulated").any():
         raise ValueError(f"column {group!r} must not have the value 'accumulated', the name of the total")
-    if reference is not None and not (predictions[term] == reference).any():
-        raise ValueError(f"reference must be a value of column {term!r}, found {reference!r}")
     if not 0 <= tolerance < 1 or (tolerance and reference is None):
         raise ValueError(f"tolerance must be in [0, 1), and 0 without a reference term, found {tolerance}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be in (0, 1), found {confidence}")
 
 
-def _check_cells(predictions, by, cell) -> None:
-    """Raise `ValueError` unless every source of a part has every term of the part once."""
+def _check_cells(predictions, by, cell, reference) -> None:
+    """Raise `ValueError` unless every source of a part has every term of the part once, and one reference."""
     source, _, term = cell
     if (repeats := predictions.duplicated([*by, *cell]).sum()) > 0:
         raise ValueError(f"each {source} must have each {term} once, found {repeats} repeated; name `by` columns?")
-    for _, part in predictions.groupby(by, observed=True) if by else [((), predictions)]:
+    for key, part in predictions.groupby(by, observed=True) if by else [((), predictions)]:
+        terms = part[cell[1:]].drop_duplicates()
+        if reference is not None and (found := (terms[term] == reference).sum()) != 1:
+            where = f" of {', '.join(map(str, key))}" if by else ""
+            raise ValueError(
+                f"reference must be a value of column {term!r} in one group{where}, found {reference!r} in {found}"
+            )
         counts = part.groupby(source, observed=True).size()
-        lacking = counts.index[counts < len(part[cell[1:]].drop_duplicates())]
+        lacking = counts.index[counts < len(terms)]
         if len(lacking):
             raise ValueError(
                 f"every {source} must have every {term}; {len(lacking)} lack one, among them {lacking[0]!r}"

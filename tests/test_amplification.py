@@ -337,3 +337,10 @@ def test_multi_attribute_sees_what_cancels_in_the_mean():
         amp.multi_attribute("A->T", task, attribute, predicted, train=(task, attribute), at_least=5000)
     with pytest.raises(ValueError, match="direction must be one of"):
         amp.multi_attribute("both", task, attribute, predicted, train=(task, attribute))
+    three = predicted.assign(fork=predicted["bowl"])  # by place, another column than the label's would be compared
+    with pytest.raises(ValueError, match="task_predicted must have the 2 columns of task, found 3"):
+        amp.multi_attribute("A->T", task, attribute, three, train=(task, attribute))
+    with pytest.raises(ValueError, match="train must have the 2 columns of task, found 3"):
+        amp.multi_attribute("A->T", task, attribute, predicted, train=(three, attribute))
+    with pytest.raises(ValueError, match="train must be .task, attribute., found Counts"):
+        amp.multi_attribute("A->T", task, attribute, predicted, train=amp.count(task, attribute))

@@ -125,6 +125,14 @@ def test_a_perfect_model_is_certain_and_bad_input_is_named():
         ai.interval("A->T", task, attribute, task[1:])
     with pytest.raises(ValueError, match="task_predicted must be probabilities"):
         ai.interval("A->T", task, attribute, task * 2)
+    with pytest.raises(ValueError, match="confidence must be in .0, 1., found 95"):
+        ai.interval("A->T", task, attribute, task, pairs=True, confidence=95)
+    with pytest.raises(ValueError, match=r"train must be \(task, attribute\) or Counts, found str"):
+        ai.interval("A->T", task, attribute, task, train="train")
+    with pytest.raises(ValueError, match="predicted must be .task_predicted, attribute_predicted. for MALS"):
+        ai.interval("MALS", task, attribute, task)
+    with pytest.raises(ValueError, match="found task 500, attribute 500, task_predicted 9, attribute_predicted 9 rows"):
+        ai.interval("MALS", task, attribute, (task[:9], attribute[:9]))  # with `train`, they may be others
 
 
 @pytest.mark.slow

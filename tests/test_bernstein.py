@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -221,6 +222,12 @@ def test_bias_outside(bias):
         bernstein.sample_size(bias, variance=1.0, gamma=0.5)
 
 
+@pytest.mark.parametrize("bias", [1e-10, 1e-200, [0.05, 1e-10]])
+def test_a_sample_size_beyond_integers_is_refused(bias):
+    with pytest.raises(ValueError, match="bias must be large enough"):
+        bernstein.sample_size(bias, variance=1.0, gamma=0.5)
+
+
 @pytest.mark.parametrize(
     ("cost", "membership", "message"),
     [
@@ -232,6 +239,9 @@ def test_bias_outside(bias):
         ([0.5, 0.5, 0.5], [1, -1], r"same length, found shapes \(3,\) and \(2,\)"),
         ([0.5, 0.5], [1, 2], "membership must be -1, 0 or .1, found 2"),
         ([0.5, 0.5], [1, np.nan], "membership must be -1, 0 or .1, found nan"),
+        ([0.5, 0.5], ["f", "m"], "membership must be -1, 0 or .1, found f, m"),
+        ([0.5, 0.5], [1, pd.NA], "membership must be -1, 0 or .1, found 1, <NA>"),
+        (["low", 0.5], [1, -1], "cost must be in .* found low"),
         ([], [], "both groups"),
     ],
 )

@@ -59,6 +59,13 @@ def test_paragraphs_are_counted_as_by_hand():
     assert both[frozenset({"they", "French"})] == 1 and both[frozenset({"sheriff"})] == 0
 
 
+def test_capitals_do_not_matter_and_what_is_no_word_is_refused():
+    capital = count_together(PARAGRAPHS, [job.upper() for job in JOBS])
+    assert capital["paragraphs"].tolist() == count_together(PARAGRAPHS, JOBS)["paragraphs"].tolist()
+    with pytest.raises(ValueError, match="occupations must be single words of letters, found 'police officer'"):
+        count_together(PARAGRAPHS, ["cook", "police officer"])
+
+
 def test_the_count_model_is_the_formula_in_its_docstring():
     counts = count_together(PARAGRAPHS, JOBS)
     score = count_model(counts, smoothing=0.5)
@@ -90,3 +97,7 @@ def test_bad_counts_are_named():
         count_model(counts, smoothing=0)
     with pytest.raises(ValueError, match="every pair"):
         count_model(counts.iloc[:-5])
+    with pytest.raises(ValueError, match="words must be among those that were counted, found 'pilot'"):
+        count_model(counts)([f"{MASK} is new."], ["pilot"])
+    with pytest.raises(ValueError, match="paragraphs must hold at least one"):
+        count_together([], JOBS)

@@ -56,3 +56,8 @@ def test_every_word_is_found_alone_and_columns_keep_their_order():
     for gender, words in captions.GENDER_WORDS.items():
         assert captions.read_gender(pd.Series([f"a {word} here" for word in words]))[gender].all(), gender
     assert list(captions.read_objects(pd.Series(["x"]), ["tie", "bed"])) == ["tie", "bed"]
+
+
+def test_a_missing_caption_does_not_count_as_one_that_names_nobody():
+    with pytest.raises(ValueError, match="captions must be texts, found 1 missing"):
+        captions.read_gender(pd.Series(["a man", None]))

@@ -232,6 +232,18 @@ def test_no_network_is_one_clear_error(server, originals, url):
         fetch(File("people.csv", url=url.format(server=server)), originals / "people.csv")
 
 
+def test_a_stream_of_pieces_that_breaks_off_is_one_clear_error(server, originals, monkeypatch):
+    def in_pieces(self):
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.write(b"5\r\ngroup\r\n9\r\nlab")
+
+    monkeypatch.setattr(Server, "do_GET", in_pieces)
+    with pytest.raises(DataError, match="could not be downloaded .* Load again"):
+        data.original(File("people.csv", url=f"{server}/people.csv"))
+
+
 def test_hub_tables_come_through_datasets(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     folder = tmp_path / "a_set"

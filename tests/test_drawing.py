@@ -103,7 +103,8 @@ def test_without_sources_and_terms_examples_vary_on_their_own():
 def test_intervals_by_hand():
     assert resampling.symmetric_interval(1.0, np.array([0.5, 1.0, 1.2, 1.1]), confidence=0.9) == (0.5, 1.5)
     assert resampling.symmetric_interval(0.1, np.array([0.5]), confidence=0.9, lowest=0.0) == (0.0, 0.5)
-    assert resampling.symmetric_interval(0.1, np.array([np.nan]), confidence=0.9) == (-np.inf, np.inf)
+    for far in (np.nan, np.inf):
+        assert resampling.symmetric_interval(0.1, np.array([far]), confidence=0.9) == (-np.inf, np.inf)
     assert np.isnan(resampling.symmetric_interval(np.nan, np.array([0.5]), confidence=0.9)).all()
     assert resampling.p_value(0.3, np.array([0.1, 0.2, 0.3])) == 0.5
     assert resampling.p_value(0.3, np.array([0.1, np.nan])) == pytest.approx(2 / 3)

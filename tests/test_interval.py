@@ -9,6 +9,10 @@ def test_prints_as_documented():
     assert str(Interval(0.029, -0.012, 0.070, method="bernstein")) == "0.029 [-0.012, 0.070] (95% bernstein)"
 
 
+def test_no_interval_says_that_it_is_certain():
+    assert str(Interval(0.0, -1.0, 1.0, confidence=1 - 0.05 / 5000)) == "0.000 [-1.000, 1.000] (99.99%)"
+
+
 def test_membership_and_exclusion_agree():
     interval = Interval(0.2, 0.1, 0.3)
     for value in (0.0, 0.1, 0.2, 0.3, 0.31):

@@ -81,6 +81,9 @@ def test_bad_calls_are_refused(desk):
         ledger.check("demo/rate", 1, basis="substitute")
     with pytest.raises(ValueError, match="must be finite, found nan"):
         ledger.check("demo/rate", float("nan"))
+    for claim, value in (("demo/rate", (1, 2)), ("demo/range", 0.5), ("demo/range", (-0.06, 0.118, 1))):
+        with pytest.raises(ValueError, match="must be a number, or two for an interval"):
+            ledger.check(claim, value)
     with pytest.raises(ValueError, match="needs and command must say"):
         ledger.leave_open("demo/rate", needs="images", command="")
 

@@ -301,6 +301,17 @@ def test_a_metric_of_one_s_own_takes_three_lines():
     assert found["value"].iloc[-1] == pytest.approx(gap)
 
 
+@pytest.mark.parametrize("name", ["all", "complement"])
+def test_a_group_that_is_called_like_a_background_is_still_compared(name):
+    frame = suite(seed=12)
+    renamed = frame.replace({"group": {"a": name}})
+    plain, named = (
+        fairlib.measure(some, ["FPED", "FPRRatio"]).set_index(["metric", "class", "group"])["value"]
+        for some in (frame, renamed)
+    )
+    pd.testing.assert_series_equal(plain.rename({"a": name}).loc[named.index], named)
+
+
 def test_a_group_can_be_the_background_and_then_is_no_longer_compared():
     frame = suite(groups=("original", "a", "b"), terms=1, seed=9)
     gap = replace(METRICS["CFGap"], kind="BCM", normalizer="|T|", background="original")  # as Table 2 prints it

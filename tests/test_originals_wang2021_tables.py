@@ -59,6 +59,7 @@ def test_cooccurrence_by_words():
     counts = tables.cooccurrence(TEXT, ["nurse", "cook"]).set_index("occupation")
     assert counts.loc["nurse"].tolist() == ["words", 2, 0, 1]  # the second sentence has both genders
     assert counts.loc["cook"].tolist() == ["words", 2, 1, 1]  # "Two nurses and a cook" names two
+    assert counts.loc["(any)", "sentences"] == 7  # not the blank pieces between them
     assert counts.loc["(any)", "he"] == 2  # "He was", "his overcooked"; "Cookies for his son , said her" has both
 
 

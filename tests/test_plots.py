@@ -54,6 +54,10 @@ def test_heatmap_prints_values_and_says_what_is_missing():
     table = pd.DataFrame({"a": [0.5, np.nan], "b": [0.25, 1.0]}, index=["x", "y"])
     ax = plots.heatmap(table, digits=2)
     assert sorted(text.get_text() for text in ax.texts) == ["0.25", "0.50", "1.00", "n/a"]
+    shaded = plots.heatmap(table, shade=table.fillna(1), digits=2, ax=plt.figure().subplots())
+    assert sorted(text.get_text() for text in shaded.texts) == ["0.25", "0.50", "1.00", "n/a"]
+    infinite = plots.heatmap(table.fillna(np.inf), digits=2, ax=plt.figure().subplots())
+    assert sorted(text.get_text() for text in infinite.texts) == ["0.25", "0.50", "1.00", "inf"]
 
 
 def test_neighbouring_colours_differ_in_grey():

@@ -114,6 +114,12 @@ def test_the_order_of_rows_and_the_names_of_columns_do_not_matter():
     pd.testing.assert_series_equal(measured(frame, MANY_GROUPS), measured(other, MANY_GROUPS, **options))
 
 
+def test_positions_that_are_text_are_numbers():
+    frame = tokens().assign(position=lambda d: d["position"] + 8)  # from 8 to 11: as text, 10 would come first
+    text = frame.assign(position=frame["position"].astype(str))
+    pd.testing.assert_frame_equal(fairlib.measure_sequences(text), fairlib.measure_sequences(frame))
+
+
 def test_all_metrics_in_the_order_asked_for_with_their_uncertainty():
     found = fairlib.measure_sequences(tokens(seed=5), replicates=20)
     assert list(found["metric"].unique()) == list(METRICS)
@@ -140,6 +146,8 @@ def test_context_that_differs_only_in_length_changes_only_metrics_without_true_c
         (lambda d: d.assign(label="I-LOC"), {}, "tags must follow BILOU"),
         (lambda d: d.assign(position=1), {}, "'position' must number the tokens"),
         (lambda d: d.assign(prediction=None), {}, "missing values"),
+        (lambda d: d.assign(position="first"), {}, "position of tokens have missing values, or no number"),
+        (lambda d: d.assign(slot=d["slot"].astype(str)), {}, "column 'slot' must be true or false, found 'False'"),
         (lambda d: d, {"classes": "ORG"}, "classes must be entity types .* found 'ORG'"),
         (lambda d: d, {"probability": "{}"}, "probability must be a pattern"),
         (lambda d: d.assign(**{"p_B-LOC": -0.1}), {}, "'p_B-LOC' holds others"),

@@ -104,15 +104,17 @@ def test_matches_are_intersections_of_sets(pairs):
     assert (found["label"] != "O").sum() == len(sets[0]) and (found["prediction"] != "O").sum() == len(sets[1])
 
 
-@pytest.mark.parametrize("tag", ["LOC", "X-LOC", "B-", "BLOC", "O-LOC", 3])
+@pytest.mark.parametrize("tag", ["LOC", "X-LOC", "B-", "B-O", "BLOC", "O-LOC", 3, None, np.nan, pd.NA])
 def test_what_is_no_tag_is_refused(tag):
     with pytest.raises(ValueError, match="tags must be O or one of"):
-        spans.from_tags([tag])
+        spans.from_tags(["U-LOC", tag])
 
 
 def test_other_errors_say_what_is_wrong():
     with pytest.raises(ValueError, match="one entry per tag, found 1 for 2"):
         spans.from_tags(["O", "O"], [0])
+    with pytest.raises(ValueError, match="gold and predicted must have one tag per token, found 2 and 1"):
+        spans.compare(["O", "U-LOC"], ["O"])
     with pytest.raises(ValueError, match="tokens must be at least 1"):
         spans.fill_slot("U-LOC", 0)
     two = pd.DataFrame({"start": [0, 1], "end": [2, 3], "type": "LOC"})

@@ -245,6 +245,18 @@ def test_invariance_by_hand():
     assert with_reference["failures"].to_dict() == {"x": 2, "y": 3, "accumulated": 3}
 
 
+def test_categories_are_read_as_what_they_say():
+    as_text = templates.invariance(BY_HAND, reference="a")
+    for column in ("source", "prediction"):
+        categories = sorted(set(BY_HAND[column]), reverse=True)
+        frame = BY_HAND.astype({"source": "category", "prediction": "category"})
+        frame[column] = pd.Categorical(frame[column], categories=categories)
+        pd.testing.assert_frame_equal(templates.invariance(frame, reference="a"), as_text)
+    constant = BY_HAND.assign(prediction=BY_HAND["source"].map({"s1": "y", "s2": "x", "s3": "w", "s4": "v"}))
+    found = templates.invariance(constant.astype({"source": "category", "prediction": "category"}))
+    assert (found["failures"] == 0).all()
+
+
 def test_a_tolerance_forgives_changes_of_small_probability():
     frame = BY_HAND.assign(**{"p_+": [0.6, 0.6, 0.6, 0.6, 0.45, 0.45, 0.1, 0.2, 0.9, 0.6, 0.1, 0.1]})
     frame["p_-"] = 1 - frame["p_+"]
@@ -313,6 +325,15 @@ def test_a_tolerance_needs_a_reference_and_probabilities():
         templates.invariance(BY_HAND, reference="a", tolerance=0.1)
 
 
-def test_invariance_names_an_unknown_reference():
-    with pytest.raises(ValueError, match="reference must be a value of column 'term', found 'q'"):
+def test_invariance_names_a_reference_that_is_not_one_term():
+    with pytest.raises(ValueError, match="reference must be a value of column 'term' in one group, found 'q' in 0"):
         templates.invariance(BY_HAND, reference="q")
+    # Without its reference, every source of a part would count as failed.
+    parts = pd.concat([BY_HAND.assign(part="one"), BY_HAND.assign(part="two", term=BY_HAND["term"].str.upper())])
+    with pytest.raises(ValueError, match="in one group of two, found 'a' in 0"):
+        templates.invariance(parts, by="part", reference="a")
+    shared = BY_HAND[BY_HAND["term"] != "b"].assign(term="a")
+    with pytest.raises(ValueError, match="in one group, found 'a' in 2"):
+        templates.invariance(shared, reference="a")
+    with pytest.raises(ValueError, match="confidence must be in"):
+        templates.invariance(BY_HAND, confidence=95)

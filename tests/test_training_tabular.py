@@ -129,5 +129,7 @@ def test_bad_input_is_named(data):
             subsample(data.train.task, data.train.group, ratio)
     with pytest.raises(ValueError, match="task must take the values 0 and 1"):
         Examples(np.zeros((3, 1)), [1, 1, 1], [0, 1, 1])
+    with pytest.raises(ValueError, match="task must take the values 0 and 1, both, found .*0.5"):
+        Examples(np.zeros((2, 1)), [0.5, 1.5], [0, 1])  # no label, though its whole part would be one
     with pytest.raises(ValueError, match="n x features"):
         Examples(np.zeros((3, 1)), [1, 0], [0, 1])

@@ -137,13 +137,14 @@ def cooccurrence(text: str, occupations: Iterable[str], *, matching: str = "word
     matching : "words" compares whole words, plurals and capitals included; "as released" finds an occupation inside
         other words ("cook" in "cookie") and no gendered word with a capital, as the authors' script does.
 
-    The row "(any)" counts all sentences with gendered words, whether they name an occupation or not.
+    The row "(any)" counts all sentences, whether they name an occupation or not.
     """
     if matching not in MATCHING:
         raise ValueError(f"matching must be one of {', '.join(MATCHING)}, found {matching!r}")
     occupations = list(occupations)
     counts = Counter()
-    for sentence in re.split(r"[.\n]", "\n".join(line for line in text.splitlines() if "=" not in line)):
+    pieces = re.split(r"[.\n]", "\n".join(line for line in text.splitlines() if "=" not in line))
+    for sentence in filter(str.strip, pieces):
         if matching == "words":
             words = set(sentence.lower().split())
             named = [name for name in occupations if name in words or f"{name}s" in words]

@@ -36,15 +36,15 @@ class Examples:
     group: np.ndarray
 
     def __post_init__(self) -> None:
+        for name in ("task", "group"):
+            found = np.unique(getattr(self, name))
+            if not np.array_equal(found, [0, 1]):
+                raise ValueError(f"{name} must take the values 0 and 1, both, found {found.tolist()[:5]}")
         for name, kind in {"inputs": np.float32, "task": int, "group": int}.items():
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=kind))
         if self.inputs.ndim != 2 or not len(self.inputs) == len(self.task) == len(self.group):
             sizes = f"inputs {self.inputs.shape}, task {self.task.shape}, group {self.group.shape}"
             raise ValueError(f"inputs must be n x features with n labels and n groups, found {sizes}")
-        for name in ("task", "group"):
-            found = np.unique(getattr(self, name))
-            if not np.array_equal(found, [0, 1]):
-                raise ValueError(f"{name} must take the values 0 and 1, both, found {found.tolist()[:5]}")
 
     def take(self, rows: np.ndarray) -> Examples:
         """Return these rows."""
