@@ -208,6 +208,17 @@ def test_probabilities_are_compared_as_by_welch():
     assert found.p[0] == pytest.approx(expected.pvalue)
 
 
+def test_a_few_cases_that_hardly_vary_are_as_unsure_as_all_cases_together():
+    score = np.concatenate([[0.1, 0.11] * 5, np.random.default_rng(7).random(290)])
+    frame = pd.DataFrame({"group": np.repeat(["a", "b"], [10, 290]), "label": 1, "score": score})
+    counted = tally.read(frame, tally.Columns(("group",), "label", None, "score"))
+    (family,) = groups.families(counted, depth=1, reference={})
+    (sums,) = rates.sums(counted, ("mean probability",))
+    _, found = comparing.contrast(sums, family, interval="counts", minimum=2, confidence=0.95)
+    error = score.std(ddof=1) * np.sqrt(1 / 10 + 1 / 290)
+    assert found.p[0] == pytest.approx(2 * stats.norm.sf(abs(score[:10].mean() - score[10:].mean()) / error))
+
+
 @pytest.mark.parametrize("source", [None, "source"])
 def test_a_few_cases_without_a_rare_large_value_are_not_taken_for_sure(source):
     rng, few, many, size = np.random.default_rng(6), 200, 2000, 35
