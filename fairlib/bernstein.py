@@ -150,8 +150,6 @@ def interval(
     elif proportions is not None and gamma > smaller:
         raise ValueError(f"gamma must be a lower bound on the proportions {proportions}, found {gamma}")
     if isinstance(variance, str) and variance == "sample":
-        if len(amortized) < 2:
-            raise ValueError("variance='sample' needs at least two examples")
         variance = float(amortized.var(ddof=1))
     t = half_width(len(cost), variance=variance, gamma=gamma, max_cost=max_cost, confidence=confidence)
     estimate = float(amortized.mean())

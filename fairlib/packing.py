@@ -139,8 +139,6 @@ def _packed(digits: list[Digit], rows: slice, kind: np.dtype) -> np.ndarray:
 def _values(digit: Digit, place: np.ndarray):
     """Return a column of values of the same type as it came."""
     codes = place + digit.lowest
-    if isinstance(digit.column.dtype, pd.CategoricalDtype):
-        return pd.Categorical.from_codes(codes, dtype=digit.column.dtype)
     if digit.names is None:
         return codes.astype(digit.column.dtype)
     return pd.Series(digit.names, dtype=digit.column.dtype).reindex(codes).reset_index(drop=True)

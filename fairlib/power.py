@@ -77,7 +77,7 @@ def _least_that_excludes(table, low: np.ndarray, high: np.ndarray, design: Desig
     """
     low, high = low - 1, high + 1
     while np.any(high - low > 1):
-        middle = np.clip((low + high) // 2, 0, None)
+        middle = (low + high) // 2
         inside = high - low > 1
         beyond = above_zero(design.method, design.alpha, *table(np.where(inside, middle, np.maximum(low, 0))))
         low = np.where(inside & ~beyond, middle, low)

@@ -137,9 +137,8 @@ def confidence_sequence(
     for number, (price, side) in enumerate(zip(cost.tolist(), membership.tolist(), strict=True), start=1):
         audit.add(price, group=side)
         if number == look:
-            counts = {side: max(audit.count[side], 1) for side in (1, -1)}
             defined = all(audit.count.values())
-            estimate = audit.total[1] / counts[1] - audit.total[-1] / counts[-1] if defined else np.nan
+            estimate = audit.total[1] / audit.count[1] - audit.total[-1] / audit.count[-1] if defined else np.nan
             rows.append((number, len(audit.matched), estimate))
             look = next(looks)
     table = pd.DataFrame(rows, columns=["n", "matched", "estimate"])

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import stats
+from statsmodels.stats.proportion import proportions_ztest
 
 from fairlib import amplification as amp
 
@@ -238,8 +240,8 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"task_predicted must be probabilities in \[0, 1\], found 1\.5 \(row 3\)"):
         amp.attribute_to_task(task, attribute, wrong)
     wrong[3] = np.nan
-    with pytest.raises(ValueError, match="attribute_predicted must be probabilities"):
-        amp.task_to_attribute(task, attribute, np.hstack([wrong, wrong]))
+    with pytest.raises(ValueError, match=r"attribute_predicted must be probabilities in .*, found nan \(row 3\)"):
+        amp.task_to_attribute(task, attribute, np.hstack([task, wrong]))
     with pytest.raises(ValueError, match="task_predicted must be 0 or 1"):
         amp.mals(task, attribute, task + 1, attribute)
     with pytest.raises(ValueError, match="one row per example, found task 80, attribute 79 rows"):
@@ -252,6 +254,8 @@ def test_bad_input_is_named():
         amp.from_counts("T->T", amp.count(task, attribute), amp.count(task, attribute))
     with pytest.raises(ValueError, match=r"train must be \(task, attribute\) or Counts"):
         amp.attribute_to_task(task, attribute, task, train=pd.DataFrame(task))
+    with pytest.raises(ValueError, match=r"train must be \(task, attribute\) or Counts, found tuple"):
+        amp.attribute_to_task(task, attribute, task, train=(task,))
     with pytest.raises(ValueError, match="at least 2 for MALS"):
         amp.mals(task, attribute[:, 0], task, attribute[:, 0])
     with pytest.raises(ValueError, match="found 'woman' among others"):
@@ -290,13 +294,26 @@ def test_direction_is_the_sign_of_the_correlation():
         assert ((y == 1) == (correlation > 0))[clear].all()
 
 
-def loop_multi(direction, task, attribute, task_predicted, attribute_predicted, train_task, train_attribute, largest):
-    """Multi_MALS and Multi-> word by word: every combination of up to `largest` tasks seen in training and in test."""
+def test_a_direction_is_uncertain_where_other_tests_leave_it_open():
+    rng = np.random.default_rng(5)
+    task = rng.integers(0, 2, (90, 20))
+    attribute = np.eye(3, dtype=int)[rng.choice(3, 90, p=[0.25, 0.35, 0.4])]
+    columns = [(a, t) for a in attribute.T for t in task.T]
+    independence = [stats.chi2_contingency(pd.crosstab(a, t), correction=False).pvalue for a, t in columns]
+    found = amp.attribute_to_task(task, attribute, task, pairs=True)["uncertain"]
+    assert found.tolist() == [p > 0.05 for p in independence] and found.nunique() == 2
+    a_third = [proportions_ztest((a & t).sum(), t.sum(), 1 / 3, prop_var=1 / 3)[1] for a, t in columns]
+    found = amp.mals(task, attribute, task, attribute, pairs=True)["uncertain"]
+    assert found.tolist() == [p > 0.05 for p in a_third] and found.nunique() == 2
+
+
+def loop_multi(direction, task, attribute, task_predicted, attribute_predicted, train_task, train_attribute, **options):
+    """Multi_MALS and Multi-> word by word: combinations of up to `largest` tasks seen in training and in test."""
     deltas, groups = [], attribute.shape[1]
     tasks = range(task.shape[1])
-    for m in (m for size in range(1, largest + 1) for m in combinations(tasks, size)):
+    for m in (m for size in range(1, options["largest"] + 1) for m in combinations(tasks, size)):
         there, found, seen = (array[:, list(m)].all(axis=1) for array in (task, task_predicted, train_task))
-        if not there.any() or not seen.any():
+        if min(there.sum(), seen.sum()) < options["at_least"]:
             continue
         for g in range(groups):
             if direction == "MALS":
@@ -312,11 +329,12 @@ def loop_multi(direction, task, attribute, task_predicted, attribute_predicted, 
 @pytest.mark.parametrize("direction", amp.DIRECTIONS)
 def test_multi_attribute_agrees_with_the_loop(direction):
     rng = np.random.default_rng(3)
-    for largest in (1, 2, 3):
+    for largest, at_least in ((1, 1), (2, 1), (3, 1), (2, 12)):
         case = [rng.integers(0, 2, (60, columns)) for columns in (3, 2, 3, 2, 3, 2)]
         predicted = {"A->T": case[2], "T->A": case[3], "MALS": tuple(case[2:4])}[direction]
-        found = amp.multi_attribute(direction, *case[:2], predicted, train=case[4:], largest=largest)
-        assert (found.mean, found.variance) == pytest.approx(loop_multi(direction, *case, largest))
+        options = {"largest": largest, "at_least": at_least}
+        found = amp.multi_attribute(direction, *case[:2], predicted, train=case[4:], **options)
+        assert (found.mean, found.variance) == pytest.approx(loop_multi(direction, *case, **options))
         assert max(map(len, found.pairs["task"])) == largest
 
 

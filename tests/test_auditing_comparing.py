@@ -74,6 +74,15 @@ def test_every_method_gives_an_interval_around_the_difference_and_flips_with_the
     np.testing.assert_allclose(mirrored, -high, atol=tolerance)
 
 
+@pytest.mark.parametrize("k_others", [0.0, 9.0, 44.0])
+def test_what_more_cases_are_worth_is_that_of_a_group_like_the_others(k_others):
+    found = shares.shares(*np.array([[40.0], [4.0], [44.0], [k_others]]), "counts", 2, 0.95)
+    (typical,) = found.expected
+    assert 0 < typical < 1 and abs(typical - k_others / 44) < 1 / 44
+    assert found.variance[0] == pytest.approx(stats.bernoulli(typical).var())
+    assert found.variance_others[0] == pytest.approx(stats.binom(44, typical).var() / 44**2)
+
+
 def frame_of_sources(rng, sources=60, group_names="abc"):
     rows = []
     for source in range(sources):
@@ -199,6 +208,17 @@ def test_probabilities_are_compared_as_by_welch():
     assert found.p[0] == pytest.approx(expected.pvalue)
 
 
+def test_a_few_cases_that_hardly_vary_are_as_unsure_as_all_cases_together():
+    score = np.concatenate([[0.1, 0.11] * 5, np.random.default_rng(7).random(290)])
+    frame = pd.DataFrame({"group": np.repeat(["a", "b"], [10, 290]), "label": 1, "score": score})
+    counted = tally.read(frame, tally.Columns(("group",), "label", None, "score"))
+    (family,) = groups.families(counted, depth=1, reference={})
+    (sums,) = rates.sums(counted, ("mean probability",))
+    _, found = comparing.contrast(sums, family, interval="counts", minimum=2, confidence=0.95)
+    error = score.std(ddof=1) * np.sqrt(1 / 10 + 1 / 290)
+    assert found.p[0] == pytest.approx(2 * stats.norm.sf(abs(score[:10].mean() - score[10:].mean()) / error))
+
+
 @pytest.mark.parametrize("source", [None, "source"])
 def test_a_few_cases_without_a_rare_large_value_are_not_taken_for_sure(source):
     rng, few, many, size = np.random.default_rng(6), 200, 2000, 35
@@ -239,7 +259,11 @@ def test_so_many_more_cases_show_the_margin_as_often_as_promised(rate, n_others,
 def test_detectable_and_more_needed_agree(expected):
     planned, level = plan(0.1875, 0.0001, expected), {"alpha": 0.05, "power": 0.8}
     n = contrasts.more_needed(planned, np.zeros(1), margin=0.05, **level)
-    assert contrasts.detectable(planned, n, **level)[0] == pytest.approx(0.05, rel=0.02)
+    seen = contrasts.detectable(planned, n, **level)[0]
+    assert seen == pytest.approx(0.05, rel=0.02)
+    there = 0.1875 if np.isnan(expected) else (expected + seen) * (1 - expected - seen)  # nearer to one half
+    error, error_there = (np.sqrt(variance / n[0] + 0.0001) for variance in (0.1875, there))
+    assert stats.norm.sf(1.959964 * error, loc=seen, scale=error_there) == pytest.approx(0.8, abs=1e-5)
     assert contrasts.more_needed(planned, n, margin=0.05, **level)[0] == 0
     assert contrasts.more_needed(plan(0.1875, 0.01, expected), n, margin=0.05, **level)[0] == np.inf  # others too few
 

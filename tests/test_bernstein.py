@@ -56,6 +56,7 @@ def test_smallest_bias_inverts_sample_size(n, variance, gamma, confidence):
     bias = bernstein.smallest_bias(n, **setting)
     assert bernstein.sample_size(bias * (1 + 1e-9), **setting) <= n
     assert bernstein.sample_size(bias * (1 - 1e-9), **setting) > n
+    assert bernstein.sample_size(bias, **setting) == n + 1  # n examples reach this bias and do not exceed it
 
 
 @given(sizes, variances, gammas, confidences)
@@ -233,6 +234,7 @@ def test_a_sample_size_beyond_integers_is_refused(bias):
     [
         ([0.5, 1.2], [1, -1], r"cost must be in \[0, max_cost=1\], found 1.2"),
         ([0.5, -0.2], [1, -1], "cost must be in .* found -0.2"),
+        ([2, 3, 4, 5, 6], [1, -1, 1, 1, 1], "cost must be in .* found 2, 3, 4 and 2 more$"),
         ([0.5, np.nan], [1, -1], "cost must be in .* found nan"),
         ([0.5, 0.5], [1, 1], r"no example of the unprotected group B \(-1\)"),
         ([0.5, 0.5], [-1, 0], r"no example of the protected group A \(\+1\)"),

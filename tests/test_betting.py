@@ -123,6 +123,9 @@ def test_stakes_are_concave_and_nothing_is_staked_by_who_owns_nothing():
     assert betting.STAKES[0] == 0
     assert 0 < betting.STAKES[-1] < betting.STAKES[-2]  # else the goal is approached and never reached
     assert np.all(np.diff(betting.STAKES, 2) < 1e-12)
+    p = np.arange(1, betting.KNOTS) / betting.KNOTS
+    digital, star = stats.norm.pdf(stats.norm.ppf(p)), p * np.sqrt(2 * np.log(1 / p))
+    assert betting.STAKES[1:-1] == pytest.approx((digital + star) / 2)
 
 
 # --- degenerate cases ---

@@ -61,6 +61,16 @@ def test_costs_and_counts_agree(name, costs):
     else:
         counts = (int(costs[0].sum()), 60, int(costs[1].sum()), 60)
     assert method.counts(*counts, alpha=0.05) == pytest.approx((found.low, found.high))
+    mirrored = disparity_interval(*costs[::-1], method=name, paired=method.paired)
+    assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["betting", "betting_per_group", "betting_pairs"])
+def test_the_sides_of_a_betting_interval_share_the_chance_to_miss(name, costs, monkeypatch):
+    spent = []
+    monkeypatch.setattr(betting, "mean_interval", lambda values, *, alpha: spent.extend([alpha, alpha]) or (0.0, 1.0))
+    disparity_interval(*costs, method=name, paired=bounds.METHODS[name].paired, confidence=0.9)
+    assert sum(spent) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("name", INDEPENDENT)
@@ -99,6 +109,11 @@ def test_counted_costs_have_no_order(cost, random):
     values, count = counted(cost[:half])
     order = random.sample(range(len(values)), len(values))
     assert disparity_interval(Counted(values[order], count[order]), counted(cost[half:])) == found
+    listed, given = (
+        disparity_interval(*costs, rng=np.random.default_rng(3))
+        for costs in ((sorted(cost[:half]), sorted(cost[half:])), (counted(cost[:half]), counted(cost[half:])))
+    )
+    assert given == listed  # a generator of one's own is used as it is
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Comparisons of samples against SciPy and against all pairs, one by one."""
 
 import itertools
+import statistics
 
 import numpy as np
 import pandas as pd
@@ -72,8 +73,10 @@ def test_ratios_over_nothing():
     assert comparisons.ratio(y, x)[2] == 0.5
 
 
-def test_the_standard_deviation_is_that_of_a_population():
-    assert comparisons.standard_deviation(np.array([[0.0, 1.0]])).item() == 0.5
+def test_all_groups_at_once_are_those_of_each_cell_on_its_own():
+    scores = np.random.default_rng(0).random((2, 3, 4))
+    for compare, alone in ((comparisons.standard_deviation, statistics.pstdev), (comparisons.score_range, np.ptp)):
+        assert compare(scores) == pytest.approx(np.array([[alone(cell) for cell in unit] for unit in scores]))
 
 
 def test_every_comparison_of_table_2_has_its_symbol():

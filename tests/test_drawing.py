@@ -88,6 +88,7 @@ def test_with_one_term_per_group_nothing_can_be_told():
     found = fairlib.measure(suite(terms=1, seed=5), ["FPED", "AvgIF"], replicates=20)
     total = found[found["group"] == "accumulated"]
     assert total["null"].to_numpy() == pytest.approx(total["value"].to_numpy()) and (total["p"] == 1).all()
+    assert (found["low"] >= 0).all()  # what cannot be negative has no interval that says otherwise
 
 
 def test_without_sources_and_terms_examples_vary_on_their_own():

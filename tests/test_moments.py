@@ -55,8 +55,9 @@ def test_centred_is_the_papers_interval_for_centred_costs(groups):
 
 
 def test_welch_is_scipys(groups):
-    expected = stats.ttest_ind(*groups, equal_var=False).confidence_interval(0.9)
-    assert moments.welch(*both(groups), alpha=0.1) == pytest.approx((expected.low, expected.high))
+    for a, b in (groups, (groups[0][:2], groups[1])):
+        expected = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.9)
+        assert moments.welch(*both((a, b)), alpha=0.1) == pytest.approx((expected.low, expected.high))
 
 
 def test_welch_without_variance_has_no_width_and_one_example_is_refused():
@@ -71,17 +72,25 @@ def test_hoeffding_in_plain_numbers():
     assert (low, high) == pytest.approx((0.1 - np.sqrt(0.01 * np.log(40)), 0.1 + np.sqrt(0.01 * np.log(40))))
 
 
-def test_bentkus_bound_by_brute_force():
+def test_empirical_bernstein_in_plain_numbers():
+    """Without any variance seen: in a few examples the deviation may be the largest, in many it is the limit's own."""
+    for n, deviation in ((10, 0.5), (10_001, np.sqrt(2 * np.log(20 / 0.05) / 10_000))):
+        group, log_term = Moments.of_counts(0, n), np.log(2 / (0.9 * 0.05))
+        t = deviation * np.sqrt(4 / n * log_term) + log_term / (3 * n)
+        assert moments.empirical_bernstein(group, group, alpha=0.05) == pytest.approx((-t, t))
+
+
+@pytest.mark.parametrize(("x_a", "x_b", "n"), [(14, 5, 20), (140, 100, 200)])
+def test_bentkus_bound_by_brute_force(x_a, x_b, n):
     """min over all h, by summing over the whole binomial, at the end that was returned."""
-    a, b = Moments.of_counts(14, 20), Moments.of_counts(5, 20)
-    low, high = moments.bentkus(a, b, alpha=0.05)
-    assert low < 0.45 < high
-    p, x = (1 + low) / 2, 20 * 1.45
-    k = np.arange(41)
-    pmf = stats.binom.pmf(k, 40, p)
+    low, high = moments.bentkus(Moments.of_counts(x_a, n), Moments.of_counts(x_b, n), alpha=0.05)
+    assert low < (x_a - x_b) / n < high
+    p, x = (1 + low) / 2, n + x_a - x_b
+    k = np.arange(2 * n + 1)
+    pmf = stats.binom.pmf(k, 2 * n, p)
     by_sum = min((np.maximum(k - h, 0) * pmf).sum() / (x - h) for h in np.linspace(0, x - 1e-3, 3000))
     assert by_sum == pytest.approx(0.025, rel=2e-3)
-    assert by_sum <= np.e * stats.binom.sf(x - 1, 40, p)
+    assert by_sum <= np.e * stats.binom.sf(x - 1, 2 * n, p)
 
 
 def test_bentkus_broadcasts_and_mirrors():

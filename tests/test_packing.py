@@ -56,7 +56,7 @@ def test_counts_are_those_of_a_group_by(data):
         [-(2**63), 1 - 2**63],
         pd.to_datetime(["2020-01-01", "2020-01-02"]),
         [[1], [2]],
-        [],
+        np.array([], dtype=int),
     ],
 )
 def test_columns_without_few_codes_are_left_to_a_group_by(values):

@@ -50,6 +50,11 @@ def test_restricted_rate_is_the_likeliest(table, difference):
     assert minus_log_likelihood(np.clip(found, low + 1e-12, high - 1e-12)) <= numerical.fun + 1e-6
 
 
+def test_a_difference_without_variance_is_right_or_impossible():
+    assert proportions.score(np.array([-1.0, 1.0]), 5, 10, 2, 10).tolist() == [np.inf, -np.inf]
+    assert proportions.score(1.0, 10, 10, 0, 10) == 0
+
+
 @pytest.mark.parametrize("method", ["miettinen_nurminen", "newcombe", "clopper_pearson", "exact_unconditional"])
 @given(table=tables)
 @settings(max_examples=20, deadline=None)

@@ -108,8 +108,9 @@ def test_resamples_batch_and_confidence_are_checked():
     for options in ({"resamples": 1}, {"batch": 0}):
         with pytest.raises(ValueError, match="resamples must be at least 2 and batch at least 1, found"):
             resampling.bootstrap(ERRORS, difference, **options)
-    with pytest.raises(ValueError, match=r"confidence must be in \(0, 1\), found 95"):
-        resampling.bootstrap(ERRORS, difference, resamples=2).interval(95)
+    for confidence in (0, 1, 95):
+        with pytest.raises(ValueError, match=rf"confidence must be in \(0, 1\), found {confidence}"):
+            resampling.bootstrap(ERRORS, difference, resamples=2).interval(confidence)
 
 
 def resampled():

@@ -1,6 +1,7 @@
 """Scores and the cells they are computed on: by hand, against scikit-learn, and against rows really repeated."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -80,15 +81,18 @@ def draws_for(frame, seed, replicates=3):
     return Draws(counts[0], counts[1], groups), examples
 
 
+@pytest.mark.parametrize("counted", [False, True])
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6), by_unit=st.booleans())
-def test_weights_are_repetitions_and_new_groups_are_relabelling(seed, by_unit):
+def test_weights_are_repetitions_and_new_groups_are_relabelling(counted, seed, by_unit):
     """The reduction under draws, replicate by replicate, against the table written out with its rows repeated."""
     frame = suite(sources=4, terms=3, digits=1, seed=seed)
     draws, examples = draws_for(frame, seed)
-    weighted = cells(frame, by_unit=by_unit, draws=draws)
+    people = np.random.default_rng(seed).integers(1, 4, len(frame)) if counted else 1
+    examples = replace(examples, count=people if counted else None)
+    weighted = Cells(examples, examples.classes.index("pos"), by_unit, draws)
     for replicate in range(3):
-        times = draws.term_weight[replicate, examples.term]
+        times = people * draws.term_weight[replicate, examples.term]
         if not by_unit:  # where sources are looked at one by one, their weight comes in later
             times = times * draws.source_weight[replicate, examples.source]
         names = np.array(examples.groups)[draws.term_group[replicate, examples.term]]

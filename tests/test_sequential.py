@@ -87,8 +87,12 @@ def test_a_real_difference_is_found_with_less_than_the_fixed_number():
 
 def test_stream_and_table_agree():
     cost, membership = stream(np.random.default_rng(34), 500, 0.6, 0.3)
-    table = confidence_sequence(cost, membership, at=[1, 37, 120, 500])
-    assert table["n"].tolist() == [1, 37, 120, 500]
+    table = confidence_sequence(cost, membership, at=[1, 2, 3, 37, 120, 500])
+    assert table["n"].tolist() == [1, 2, 3, 37, 120, 500]
+    for n, estimate in zip(table["n"], table["estimate"], strict=True):
+        sides = [cost[:n][membership[:n] == side] for side in (1, -1)]
+        expected = sides[0].mean() - sides[1].mean() if all(map(len, sides)) else np.nan
+        assert estimate == pytest.approx(expected, nan_ok=True)
     audit = SequentialAudit()
     stopped = [audit.add(price, group=side) for price, side in zip(cost, membership, strict=True)]
     found = audit.interval()
@@ -119,6 +123,14 @@ def test_blocks_suit_a_small_group():
         for gamma in (0.1, 0.5)
     ]
     assert widths[0] < widths[1]
+
+
+def test_swapping_the_groups_mirrors_the_sequence():
+    cost, membership = stream(np.random.default_rng(38), 400, 0.6, 0.2, share=0.2)
+    there = confidence_sequence(cost, membership, gamma=0.2)
+    back = confidence_sequence(cost, -membership, gamma=0.8)
+    np.testing.assert_allclose(back[["low", "high"]], -there[["high", "low"]], atol=1e-6)
+    assert back["matched"].tolist() == there["matched"].tolist()
 
 
 def test_costs_in_other_units():

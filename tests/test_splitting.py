@@ -8,7 +8,7 @@ import pytest
 from simulated_models import UNSIGNED, independent, model
 
 import fairlib
-from fairlib import METRICS, Metric, drawing, scores, splitting
+from fairlib import METRICS, Metric, comparisons, drawing, scores, splitting
 from fairlib.examples import read
 
 MANY = [name for name in UNSIGNED if not METRICS[name].two_groups]
@@ -62,6 +62,18 @@ def test_by_hand_with_two_examples_a_group():
     found = accumulated(frame, ["TPRGap"], classes=[1])
     # One half sees rates (1, 0), the other (0, 0): sign(1) * 0 and sign(0) * 1 are both 0. The plug-in says 1/2.
     assert found.loc["TPRGap"].tolist() == [0.5, 0.0]
+
+
+def test_halves_that_agree_give_the_plain_comparison_and_halves_that_contradict_its_negative():
+    x, y = np.random.default_rng(0).normal(size=(2, 1, 3, 4))  # halves, units, groups
+    for plain, split in splitting.CROSSED.items():
+        if plain is comparisons.wasserstein:  # of samples, and made of absolute differences
+            continue
+        for sign in (1, -1):
+            whole = (x, y) if plain is comparisons.absolute_difference else (x,)
+            halves = [np.concatenate([part, sign * part]) for part in whole]
+            expected = plain(*whole)
+            assert split(*halves) == pytest.approx(sign * np.concatenate([expected, expected]))
 
 
 @pytest.mark.parametrize("memory", [400, 10**9])
