@@ -7,6 +7,7 @@ from importlib import import_module
 
 _MODULES = (
     "amplification",
+    "amplification_combinations",
     "amplification_intervals",
     "annotation",
     "auditing",
