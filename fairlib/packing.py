@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 BLOCK = 1 << 17  # rows at a time, an even number
+LOOK = 1 << 14  # rows that say which values to expect
 MOST_CELLS = 1 << 20  # combinations, whether they occur or not
 MOST_VALUES = 1 << 16  # of a column of whole numbers, from its lowest to its highest
 FEW_CELLS = 64  # of so few, the pairs are still few enough to count two rows at once
@@ -37,7 +38,7 @@ def counts(frame: pd.DataFrame, by: Sequence[str], name: str) -> pd.DataFrame | 
     coded = [_coded(frame[column]) for column in by] if len(frame) else []
     if not coded or any(digit is None for digit in coded):
         return None
-    for looked in (BLOCK, len(frame)):  # the first rows hold every value, as a rule; where not, look at all of them
+    for looked in (LOOK, len(frame)):  # the first rows hold every value, as a rule; where not, look at all of them
         if (digits := _ranged(coded, slice(looked))) is None:
             return None
         if (found := _found(digits)) is not None:
@@ -87,10 +88,9 @@ def _found(digits: list[Digit]) -> np.ndarray | None:
     found = np.zeros(math.prod(digit.size for digit in digits), dtype=np.int64)
     kind = _kind(digits)
     for start in range(0, len(digits[0].codes), BLOCK):
-        rows = slice(start, start + BLOCK)
-        if any(_leaves_range(digit, rows) for digit in digits):
+        if (code := _packed(digits, slice(start, start + BLOCK), kind)) is None:
             return None
-        found += _occurrences(_packed(digits, rows, kind), cells=len(found))
+        found += _occurrences(code, cells=len(found))
     return found
 
 
@@ -103,8 +103,7 @@ def _occurrences(code: np.ndarray, *, cells: int) -> np.ndarray:
     return pairs.sum(axis=0) + pairs.sum(axis=1)
 
 
-def _leaves_range(digit: Digit, rows: slice) -> bool:
-    some = digit.codes[rows]
+def _leaves_range(digit: Digit, some: np.ndarray) -> bool:
     if digit.lowest == 0:  # read without a sign, negative numbers are the largest: one look in place of two
         return some.view(f"{some.dtype.byteorder}u{some.itemsize}").max() >= digit.size
     return some.min() < digit.lowest or some.max() >= digit.lowest + digit.size
@@ -123,13 +122,18 @@ def _kind(digits: list[Digit]) -> np.dtype:
     return np.min_scalar_type(min(*needed, *(-number - 1 for number in needed)))  # of a negative number: a signed type
 
 
-def _packed(digits: list[Digit], rows: slice, kind: np.dtype) -> np.ndarray:
-    """Return one code per row, the first column being the highest digit."""
-    first, *others = digits
-    code, lowest = first.codes[rows].astype(kind), first.lowest
-    for digit in others:
-        code *= digit.size
-        code += digit.codes[rows].astype(kind, copy=False)
+def _packed(digits: list[Digit], rows: slice, kind: np.dtype) -> np.ndarray | None:
+    """Return one code per row, the first column being the highest digit; None where one is not in its digit's range."""
+    code, lowest = None, 0
+    for digit in digits:
+        some = digit.codes[rows]  # looked at and converted at once, while it is in the cache
+        if _leaves_range(digit, some):
+            return None
+        if code is None:
+            code = some.astype(kind)
+        else:
+            code *= digit.size
+            code += some.astype(kind, copy=False)
         lowest = lowest * digit.size + digit.lowest
     if lowest:
         code -= lowest

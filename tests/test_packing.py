@@ -37,6 +37,7 @@ def test_counts_are_those_of_a_group_by(data):
     frame = pd.DataFrame({kind: COLUMNS[kind](data.draw, n) for kind in kinds})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packing, "BLOCK", 8)
+        patch.setattr(packing, "LOOK", 4)
         found = packing.counts(frame, kinds, "n")
     pd.testing.assert_series_equal(found[kinds].dtypes, frame.dtypes)
     expected = frame.astype(object).groupby(kinds, dropna=False, sort=False).size()
