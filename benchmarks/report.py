@@ -39,7 +39,7 @@ def memory(cost: Cost) -> str:
 def times(first: Cost, second: Cost) -> str:
     """Write how many times as long the first takes as the second."""
     value = first.seconds / second.seconds
-    return f"{value:,.0f} ×" if value >= 10 else f"{value:.2g} ×"
+    return f"{value:,.0f} ×" if value >= 10 else f"{value:.3g} ×"
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
