@@ -117,8 +117,7 @@ def from_table(direction, table, *, task, attribute, predicted, train=None, ties
     count : column with the number of examples that a row stands for, in `train` too if it is there.
     ties, pairs : as in `attribute_to_task`. O(n |A| |T|), one query for the labels and one for the predictions.
     """
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
+    check_direction(direction)
     columns = {"task": task, "attribute": attribute}
     labels = count_columns(table, **columns, count=count)
     if not (train is None or isinstance(train, Counts)):
@@ -135,8 +134,7 @@ def directions(train: Counts, *, direction="A->T", ties="negative") -> np.ndarra
     """Return y_at, |A| x |T|: 1 where the data associate attribute and task, 0 where not; NaN where they cannot say."""
     if ties not in TIES:
         raise ValueError(f"ties must be one of {', '.join(TIES)}, found {ties!r}")
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
+    check_direction(direction)
     if direction == "MALS":
         if len(train.attribute) < 2:
             raise ValueError("attribute must have a column per group, at least 2 for MALS (1/|A| would be 1), found 1")
@@ -198,6 +196,12 @@ def _uncertain(train: Counts, direction: str, confidence=0.95) -> np.ndarray:
         spread = train.attribute * (train.n - train.attribute)
         scale = np.sqrt(np.clip(np.outer(spread, train.task * (train.n - train.task)), 0, None) / train.n)
     return ~(np.abs(surplus) > stats.norm.ppf((1 + confidence) / 2) * scale)
+
+
+def check_direction(direction: str) -> None:
+    """Raise unless it is one of `DIRECTIONS`."""
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
 
 
 def counted(train) -> Counts | None:

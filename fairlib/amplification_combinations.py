@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from fairlib.amplification import DIRECTIONS, MALS, from_counts, two
+from fairlib.amplification import MALS, check_direction, from_counts, two
 from fairlib.cooccurrence import count, count_named, indicators
 
 
@@ -33,8 +33,7 @@ def multi_attribute(direction, task, attribute, predicted, *, train, largest=2, 
     largest : the most tasks in a combination; single tasks are combinations of one.
     at_least : a combination counts if it occurs this often in the training and in the test labels.
     """
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
+    check_direction(direction)
     names = tuple(getattr(task, "columns", ()))
     task = indicators(task=task)["task"].astype(bool)
     seen, seen_attribute = two(train, "train must be (task, attribute)")

@@ -18,9 +18,9 @@ import pandas as pd
 from scipy import stats
 
 from fairlib import resampling
-from fairlib.amplification import DIRECTIONS, MALS, counted, directions, from_counts, two
+from fairlib.amplification import MALS, check_direction, counted, directions, from_counts, two
 from fairlib.cooccurrence import blocks, count, count_named, indicators
-from fairlib.interval import Interval
+from fairlib.interval import Interval, check_confidence
 
 
 def interval(
@@ -37,8 +37,7 @@ def interval(
 
     Normal quantiles of the influence function's standard deviation. O(n |A| |T|), no copy of the input.
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be in (0, 1), found {confidence}")
+    check_confidence(confidence)
     case = _case(direction, task, attribute, predicted, train, ties)
     margin = stats.norm.ppf((1 + confidence) / 2)
     if pairs:
@@ -97,8 +96,7 @@ class _Case:
 
 
 def _case(direction, task, attribute, predicted, train, ties) -> _Case:
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
+    check_direction(direction)
     train = counted(train)
     if direction == "MALS":
         named = dict(zip(("task_predicted", "attribute_predicted"), two(predicted, MALS), strict=True))

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlib import betting, moments, pairs, proportions, tables
-from fairlib.interval import Interval
+from fairlib.interval import Interval, check_confidence
 from fairlib.moments import Moments
 
 DEFAULT, DEFAULT_PAIRED = "betting", "betting_pairs"
@@ -73,8 +73,7 @@ def disparity_interval(
     allowed = [key for key, entry in METHODS.items() if entry.paired == paired]
     if name not in allowed:
         raise ValueError(f"method must be one of {', '.join(allowed)} for paired={paired}, found {name!r}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be in (0, 1), found {confidence}")
+    check_confidence(confidence)
     if not 0 < max_cost < np.inf:
         raise ValueError(f"max_cost must be positive and finite, found {max_cost}")
     cost_a, cost_b = (tables.counted(costs) or costs for costs in (cost_a, cost_b))

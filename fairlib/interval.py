@@ -58,3 +58,9 @@ class Interval:
     @property
     def _label(self) -> str:
         return f"{min(100 * self.confidence, 99.99):.4g}% {self.method}".strip()  # never "100%": nothing is certain
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise unless an interval can be made at this confidence."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be in (0, 1), found {confidence}")

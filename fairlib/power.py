@@ -14,6 +14,7 @@ from scipy import stats
 
 from fairlib import betting, moments, pairs, proportions
 from fairlib.bounds import METHODS
+from fairlib.interval import check_confidence
 
 GAMES = {"betting": 1000, "betting_pairs": 1000, "betting_per_group": 200}  # simulated; the last needs whole intervals
 WHOLE = ("bentkus", "exact_unconditional")  # count methods that make no sense of a fraction of an example
@@ -218,8 +219,7 @@ def design_of(bias, method, error, gamma, discordant, max_cost, confidence) -> D
         raise ValueError(f"error must be in [0, 1 - bias/max_cost={1 - share:g}], found {error}")
     if not 0 < gamma < 1:
         raise ValueError(f"gamma must be in (0, 1), found {gamma}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be in (0, 1), found {confidence}")
+    check_confidence(confidence)
     rate = min(error + share, 1.0)
     discordant = rate * (1 - error) + error * (1 - rate) if discordant is None else discordant
     if not share - 1e-12 <= discordant <= 1:

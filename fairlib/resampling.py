@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from fairlib.interval import Interval
+from fairlib.interval import Interval, check_confidence
 
 WEIGHTS = 1 << 22  # drawn at a time: bounds the memory
 
@@ -34,7 +34,7 @@ def over_runs(values, *, confidence: float = 0.95) -> Interval:
         raise ValueError(f"values must be a vector of at least 2 runs, found shape {values.shape}")
     if not np.isfinite(values).all():
         raise ValueError(f"values must be finite, found {(~np.isfinite(values)).sum()} that are not")
-    _check_confidence(confidence)
+    check_confidence(confidence)
     mean, error = values.mean(), stats.sem(values)
     margin = stats.t.ppf((1 + confidence) / 2, values.size - 1) * error
     return Interval(float(mean), mean - margin, mean + margin, confidence, f"t over {values.size} runs")
@@ -56,7 +56,7 @@ class Bootstrap:
 
         An undefined estimate has undefined ends.
         """
-        _check_confidence(confidence)
+        check_confidence(confidence)
         lowest, highest = (np.where(np.isnan(self.replicates), worst, self.replicates) for worst in (-np.inf, np.inf))
         low = np.quantile(lowest, (1 - confidence) / 2, axis=0, method="lower")
         high = np.quantile(highest, (1 + confidence) / 2, axis=0, method="higher")
@@ -160,15 +160,10 @@ def poisson_bootstrap(
 
     statistic : maps rows of feature totals (rows x features) to one value per row.
     """
-    _check_confidence(confidence)
+    check_confidence(confidence)
     estimate, *values = statistic(poisson_totals(blocks, resamples=resamples, rng=rng))
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Interval(float(estimate), float(low), float(high), confidence, f"Poisson bootstrap, {resamples} resamples")
-
-
-def _check_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be in (0, 1), found {confidence}")
 
 
 # --- From replicates to an interval and a p-value ---------------------------------------------------------------------

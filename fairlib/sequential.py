@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from fairlib.interval import Interval
+from fairlib.interval import Interval, check_confidence
 
 FRACTIONS = 0.7 / 2.0 ** np.arange(
     10
@@ -55,8 +55,7 @@ class SequentialAudit:
         """Begin with nobody annotated."""
         if not 0 < gamma < 1:
             raise ValueError(f"gamma must be in (0, 1), found {gamma}")
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence must be in (0, 1), found {confidence}")
+        check_confidence(confidence)
         if not 0 < max_cost < np.inf:
             raise ValueError(f"max_cost must be positive and finite, found {max_cost}")
         self.max_cost, self.confidence = max_cost, confidence

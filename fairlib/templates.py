@@ -21,6 +21,8 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
+from fairlib.interval import check_confidence
+
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "templates"
 ATTRIBUTES = {
     "names": "Gender (names)",
@@ -225,8 +227,7 @@ def _check(predictions, columns, group, reference, tolerance, confidence) -> Non
         raise ValueError(f"column {group!r} must not have the value 'accumulated', the name of the total")
     if not 0 <= tolerance < 1 or (tolerance and reference is None):
         raise ValueError(f"tolerance must be in [0, 1), and 0 without a reference term, found {tolerance}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be in (0, 1), found {confidence}")
+    check_confidence(confidence)
 
 
 def _check_cells(predictions, by, cell, reference) -> None:

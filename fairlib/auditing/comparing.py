@@ -41,7 +41,7 @@ def contrast(
         found = _welch(n, mean, spread, n_others, mean_others, spread_others, confidence)
     else:
         found = shares(n, k, n_others, k_others, interval, minimum, confidence)
-    farthest = 2 if sums.name == "overestimation" else 1  # that two sides can be apart; Student's t does not know
+    farthest = sums.rate.farthest  # which Student's t does not know
     low, high = (np.clip(end, -farthest, farthest) for end in (found.low, found.high))
     return sides, found._replace(low=low, high=high)
 

@@ -215,4 +215,4 @@ def named(groups: pd.Series) -> str:
 
 
 def _value(value: float, rate) -> str:
-    return f"{_digits(value)} points".replace("-", "−") if rate.title.startswith("Overestimation") else percent(value)
+    return f"{_digits(value)} points".replace("-", "−") if rate.farthest > 1 else percent(value)

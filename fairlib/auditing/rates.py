@@ -30,6 +30,7 @@ class Rate:
     needs: tuple[str, ...] = ("label", "prediction")
     per_class: bool = True
     uses_probability: bool = False
+    farthest: int = 1  # that two cases can be apart: 2 for what lies between -1 and 1, which is said in points
 
 
 RATES: dict[str, Rate] = {
@@ -88,6 +89,7 @@ RATES: dict[str, Rate] = {
         "",
         needs=("score", "label"),
         uses_probability=True,
+        farthest=2,
     ),
 }
 
