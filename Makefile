@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 NOTEBOOKS := $(sort $(wildcard notebooks/[0-9][0-9]_*.ipynb))
 LONG      := $(filter $(addprefix notebooks/,04% 05% 10% 12%),$(NOTEBOOKS))
 EXECUTED  := $(patsubst notebooks/%,build/%,$(LONG) $(filter-out $(LONG),$(NOTEBOOKS)))  # two cores then end together
-SOURCES   := $(shell find fairlib -name '*.py' -not -path 'fairlib/training/*') notebooks/execute.py
+SOURCES   := $(shell find fairlib -name '*.py' -not -path 'fairlib/recipes/training/*') notebooks/execute.py
 DATA      := $(shell find data/bundled data/published data/templates -type f)
 
 # Two notebooks on two cores must not fight over threads, and sums must not depend on how many there are.
@@ -24,10 +24,10 @@ help:  ## list the targets
 
 reproduce: figures/ledger.md  ## run the notebooks: every figure, table and the ledger (add -j2 for two at once)
 
-test: $(INSTALLED)  ## run all tests, slow ones included
-	$(BIN)/python -m pytest
+test: $(INSTALLED)  ## run all tests, slow ones included, on all cores
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-bench: | $(INSTALLED)  ## measure speed and memory beside other libraries: benchmarks/results.md (some minutes)
+bench: | $(INSTALLED)  ## measure speed beside other libraries: benchmarks/results.md (some minutes)
 	$(BIN)/python benchmarks/speed.py
 
 lab: $(INSTALLED)  ## open the notebooks in JupyterLab
@@ -39,7 +39,7 @@ lint: $(INSTALLED)  ## check style and that the notebooks are stored without out
 	$(BIN)/python notebooks/execute.py --check $(NOTEBOOKS)
 
 lock:  ## resolve pyproject.toml into requirements.lock again (needs uv)
-	uv pip compile pyproject.toml --extra develop --extra engines --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra notebooks --extra develop --extra engines --universal --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements.lock
 
 models: $(INSTALLED)  ## train the sentiment and named-entity models again (extra packages; up to 45 minutes)

@@ -5,55 +5,52 @@ Only names live here; each module is imported when its name is first used, so th
 
 from importlib import import_module
 
-_MODULES = (
-    "amplification",
-    "amplification_combinations",
-    "amplification_intervals",
-    "annotation",
-    "auditing",
-    "bernstein",
-    "blanks",
-    "bounds",
-    "captions",
-    "comparisons",
-    "data",
-    "gaps",
-    "generated_images",
-    "ledger",
-    "metrics",
-    "multiplicity",
-    "planning",
-    "plots",
-    "resampling",
-    "scores",
-    "sequential",
-    "spans",
-    "tables",
-    "templates",
-)
-_NAMES = {
-    "Interval": "interval",
-    "METRICS": "metrics",
-    "Metric": "metrics",
-    "auc": "measuring",
-    "audit": "auditing",
-    "corrected": "splitting",
-    "disparity_interval": "bounds",
-    "load": "data",
-    "measure": "measuring",
-    "measure_sequences": "sequences",
-    "metric_gap": "score_gaps",
+__version__ = "0.2.0"
+
+# Public names outlive moves: name -> where it lives; a name after a colon is taken out of the module.
+_PUBLIC = {
+    "Interval": "interval:Interval",
+    "METRICS": "metrics.table2:METRICS",
+    "Metric": "metrics.table2:Metric",
+    "amplification": "amplification",
+    "annotation": "intervals.annotation",
+    "auc": "metrics.auc:auc",
+    "audit": "auditing.report:audit",
+    "auditing": "auditing",
+    "bernstein": "bernstein",
+    "betting": "intervals.betting",
+    "bounds": "intervals.disparity",
+    "comparisons": "metrics.comparisons",
+    "corrected": "metrics.corrected:corrected",
+    "coverage": "recipes.coverage",
+    "data": "data",
+    "disparity_interval": "intervals.disparity:disparity_interval",
+    "gaps": "intervals.gaps",
+    "ledger": "ledger",
+    "load": "data:load",
+    "measure": "metrics.measuring:measure",
+    "measure_sequences": "metrics.sequences:measure_sequences",
+    "metrics": "metrics",
+    "planning": "intervals.planning",
+    "plots": "plots",
+    "resampling": "interval",
+    "scores": "metrics.scores",
+    "sequential": "intervals.sequential",
+    "spans": "metrics.spans",
+    "suites": "recipes.suites",
+    "tables": "tables",
+    "templates": "metrics.templates",
 }
 
-__all__ = sorted([*_MODULES, *_NAMES])
+__all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str):
-    if name in _MODULES:
-        return import_module(f"fairlib.{name}")
-    if name in _NAMES:
-        return getattr(import_module(f"fairlib.{_NAMES[name]}"), name)
-    raise AttributeError(f"module 'fairlib' has no attribute {name!r}")
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'fairlib' has no attribute {name!r}")
+    place, _, inside = _PUBLIC[name].partition(":")
+    module = import_module(f"fairlib.{place}")
+    return getattr(module, inside) if inside else module
 
 
 def __dir__() -> list[str]:

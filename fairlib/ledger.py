@@ -1,24 +1,26 @@
 """The ledger: every number the papers print, and how it came out here.
 
-`data/published/<paper>.csv` holds what is printed, one row per claim. A notebook calls `check(id, value)` for what it
-computed, `leave_open(id, ...)` for what it could not, and `save(notebook)` at its end; `python -m fairlib ledger` puts
-the notebooks' parts together. A disagreement is a finding, never an error; a claim that nobody answers is an error.
+`data/published/<paper>.csv` holds what is printed, one row per claim: its place, the notebook that answers it, on what
+basis, and what stands in for the original. A notebook ends with `record(notebook, {id: value})`, and
+`python -m fairlib ledger` puts the notebooks' parts together. A disagreement is a finding, never an error; a claim that
+no notebook answers is an error.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 
 import numpy as np
 import pandas as pd
 
-from fairlib.data import ROOT, write_whole
+from fairlib.data import DATA, ROOT, write_whole
 
-PUBLISHED = ROOT / "data" / "published"
+PUBLISHED = DATA / "published"
 PARTS = ROOT / "build" / "ledger"
 FIGURES = ROOT / "figures"
 
@@ -34,9 +36,10 @@ BASES = {
     "original": "computed from the original data",
     "substitute": "computed from a stated substitute for the original data or model",
     "input": "an input of the computation",
+    "open": "not computed",
 }
 KINDS = ("number", "interval", "statement")
-COLUMNS = ("id", "place", "quantity", "kind", "printed", "error", "unit")
+COLUMNS = ("id", "place", "quantity", "kind", "printed", "error", "unit", "notebook", "basis", "note")
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,9 @@ class Claim:
     note: str
 
 
-_records: dict[str, Claim] = {}  # what the running notebook has said so far
-
-
 @cache
 def published() -> pd.DataFrame:
-    """Return all printed claims, indexed by id; columns place, quantity, kind, printed, error, unit."""
+    """Return all printed claims, indexed by id; the other columns are those of `COLUMNS`."""
     tables = []
     for path in sorted(PUBLISHED.glob("*.csv")):
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -70,70 +70,94 @@ def published() -> pd.DataFrame:
     claims = pd.concat(tables, ignore_index=True)
     if repeated := sorted(claims["id"][claims["id"].duplicated()]):
         raise ValueError(f"claim ids must be unique, found twice: {', '.join(repeated)}")
-    if unknown := sorted(set(claims["kind"]) - set(KINDS)):
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, found {', '.join(unknown)}")
+    for column, allowed in {"kind": KINDS, "basis": tuple(BASES)}.items():
+        if unknown := sorted(set(claims[column]) - set(allowed)):
+            raise ValueError(f"{column} must be one of {', '.join(allowed)}, found {', '.join(unknown)}")
+    without = claims["basis"].isin(["substitute", "open"]) & (claims["note"] == "")
+    if without.any():
+        raise ValueError(f"note must say what stands in, or what is needed, for {claims.loc[without, 'id'].iloc[0]!r}")
     return claims.set_index("id")
 
 
-def check(claim_id: str, value, *, basis: str = "formula", note: str = "") -> Claim:
-    """Record what was computed for a printed claim, and return the claim with its status. Never raises on disagreement.
+def check(claim_id: str, value=None, *, basis: str | None = None, found: str | None = None) -> Claim:
+    """Return a printed claim with what was computed for it and its status. Never raises on disagreement.
 
-    value : a number (in the printed unit), a pair of numbers for an interval, or a truth value for a statement.
-    basis : "formula" or "original" where the paper's own computation was repeated; "substitute" where something
-        stated stands in its place (say what in `note`); "input" where the printed value was an input.
+    value : a number (in the printed unit), a pair of numbers for an interval, or a truth value for a statement; None
+        for an open claim, and for an input that was used as it is printed.
+    basis : one of `BASES`; by default that of the published table. Only there does its note speak of what stands in.
+    found : what the "{}" in the published note stands for.
+
+    >>> check("ethayarajh2020/winobias/n", 11903).status
+    'reproduced'
     """
-    row = _row(claim_id)
+    if claim_id not in published().index:
+        raise ValueError(f"claim_id must be an id in data/published/, found {claim_id!r}")
+    row = published().loc[claim_id]
+    note = (row["note"] if basis in (None, row["basis"]) else "{}" if found else "").replace("{}", found or "{}")
+    basis = basis or row["basis"]
     if basis not in BASES:
         raise ValueError(f"basis must be one of {', '.join(BASES)}, found {basis!r}")
-    if basis == "substitute" and not note:
-        raise ValueError(f"note must say what stands in for the original in {claim_id!r}")
-    values = np.ravel(np.asarray(value, dtype=float))
-    if len(values) != (2 if row["kind"] == "interval" else 1):
-        raise ValueError(f"value of {claim_id!r} must be a number, or two for an interval, found {value!r}")
-    if not np.isfinite(values).all():
-        raise ValueError(f"value of {claim_id!r} must be finite, found {value!r}; use leave_open for what is undefined")
-    agrees = _agrees(row, value, within_error=basis == "substitute")
-    if basis == "input":
-        status = "input"
-    elif agrees:
-        status = "consistent" if basis == "substitute" else "reproduced"
-    else:
-        status = "differs"
-    return _record(claim_id, row, computed=_written(row, value), status=status, basis=basis, note=note)
+    if "{}" in note:
+        raise ValueError(f"found must say what the note of {claim_id!r} leaves open, {note!r}")
+    if value is None and basis == "input":
+        value = True if row["kind"] == "statement" else [float(number) for number in _printed(row)]
+    status = _status(claim_id, row, value, basis)
+    printed = row["printed"] + (f" ± {row['error']}" if row["error"] else "") + row["unit"]
+    computed = "" if value is None else _written(row, value)
+    return Claim(claim_id, row["place"], row["quantity"], printed, computed, status, basis.replace("open", ""), note)
 
 
-def leave_open(claim_id: str, *, needs: str, command: str) -> Claim:
-    """Record that a printed claim was not computed: what that needs, and the command that would do it."""
-    if not needs or not command:
-        raise ValueError(f"needs and command must say what would settle {claim_id!r}")
-    note = f"needs {needs}; {command}"
-    return _record(claim_id, _row(claim_id), computed="", status="open", basis="", note=note)
+def record(
+    notebook: str,
+    values: Mapping[str, object],
+    *,
+    found: Mapping[str, str] | None = None,
+    original: Container[str] = (),
+) -> pd.DataFrame:
+    """Write what a notebook computed to `build/ledger/<notebook>.csv`, and return it for display.
 
-
-def save(notebook: str) -> pd.DataFrame:
-    """Write what this notebook recorded to `build/ledger/<notebook>.csv`, and return it for display."""
-    table = _table(sorted(_records.values(), key=lambda claim: list(published().index).index(claim.id)))
+    values : by claim, its id less the name of the paper; all claims that the published table gives to this notebook,
+        except open ones and inputs that were used as printed.
+    found : what the "{}" in a claim's note stands for.
+    original : claims that were computed from genuine files this time, where the published table names a stand-in.
+    """
+    claims = published()[published()["notebook"] == notebook]
+    if claims.empty:
+        raise ValueError(f"notebook must be one that the published tables name, found {notebook!r}")
+    paper, found = claims.index[0].split("/")[0], found or {}
+    short = [name.removeprefix(f"{paper}/") for name in claims.index]
+    if strange := [name for name in [*values, *found] if name not in short]:
+        raise ValueError(f"values and found must name claims that {notebook} answers, found {strange[0]!r}")
+    needed = ~claims["basis"].isin(["input", "open"]).to_numpy()
+    if missing := [name for name, wanted in zip(short, needed, strict=True) if wanted and name not in values]:
+        raise ValueError(f"values lacks {len(missing)} claim(s) that {notebook} answers: {', '.join(missing[:10])}")
+    table = pd.DataFrame(
+        [
+            check(
+                f"{paper}/{name}",
+                values.get(name),
+                basis="original" if name in original else None,
+                found=found.get(name),
+            )
+            for name in short
+        ]
+    )
     write_whole(PARTS / f"{notebook}.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
     return table
 
 
 def assemble() -> pd.DataFrame:
-    """Put the notebooks' parts together, in the order of the papers; every printed claim must be answered once."""
-    names = [path.stem for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))]
-    parts = [PARTS / f"{name}.csv" for name in names if (PARTS / f"{name}.csv").exists()]
-    if not parts:
-        raise ValueError(f"no notebook has been run: {PARTS} is empty; run `make reproduce`")
+    """Put the notebooks' parts together, in the order of the papers; every printed claim must be answered."""
+    claims = published()
+    parts = {name: PARTS / f"{name}.csv" for name in sorted(set(claims["notebook"]))}
+    if missing := [name for name, path in parts.items() if not path.exists()]:
+        raise ValueError(f"{PARTS} lacks what {', '.join(missing)} recorded; run `make reproduce`")
     answered = pd.concat(
-        [pd.read_csv(path, dtype=str, keep_default_na=False).assign(notebook=path.stem) for path in parts]
+        [pd.read_csv(path, dtype=str, keep_default_na=False).assign(notebook=name) for name, path in parts.items()]
     )
-    if twice := sorted(answered["id"][answered["id"].duplicated()]):
-        raise ValueError(f"claims answered by two notebooks: {', '.join(twice)}")
-    if missing := [name for name in published().index if name not in set(answered["id"])]:
-        raise ValueError(f"{len(missing)} printed claim(s) that no notebook answers: {', '.join(missing[:10])} ...")
-    claimed = answered["status"].isin(["reproduced", "consistent", "differs", "input"])
-    if empty := sorted(answered["id"][claimed & (answered["computed"] == "")]):
-        raise ValueError(f"a status without a computed value: {', '.join(empty)}")
-    return answered.set_index("id").loc[published().index].reset_index()
+    if open_ := sorted(set(claims.index) - set(answered["id"])):
+        raise ValueError(f"{len(open_)} printed claim(s) that no notebook answers: {', '.join(open_[:10])}")
+    return answered.set_index("id").loc[claims.index].reset_index()
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -144,19 +168,13 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 def as_markdown(table: pd.DataFrame) -> str:
     """Return the ledger as a page: what the statuses mean, the counts, and every claim by paper."""
-    counts = summary(table)
     lines = ["# The ledger: every printed number, and how it came out", ""]
     lines += [f"- **{status}**: {meaning}" for status, meaning in STATUSES.items()]
-    lines += [
-        "",
-        _markdown_row(["paper", *counts.columns, "all"]),
-        _markdown_row(["---"] * (len(counts.columns) + 2)),
-    ]
-    lines += [_markdown_row([paper, *row, row.sum()]) for paper, row in counts.iterrows()]
+    counts = summary(table)
+    lines += ["", *_markdown_rows(counts.assign(all=counts.sum(axis=1)).reset_index())]
+    shown = ["place", "quantity", "printed", "computed", "status", "notebook", "note"]
     for paper, claims in table.groupby(table["id"].str.split("/").str[0], sort=False):
-        shown = ["place", "quantity", "printed", "computed", "status", "notebook", "note"]
-        lines += ["", f"## {paper}", "", _markdown_row(shown), _markdown_row(["---"] * len(shown))]
-        lines += [_markdown_row(row) for row in claims[shown].itertuples(index=False)]
+        lines += ["", f"## {paper}", "", *_markdown_rows(claims[shown])]
     return "\n".join(lines) + "\n"
 
 
@@ -194,27 +212,35 @@ def main(arguments: list[str]) -> None:
     sys.stdout.write(f"ledger: {', '.join(f'{count} {status}' for status, count in counts.items())}\n")
 
 
-def _row(claim_id: str) -> pd.Series:
-    if claim_id not in published().index:
-        raise ValueError(f"claim_id must be an id in data/published/, found {claim_id!r}")
-    return published().loc[claim_id]
+def _status(claim_id: str, row: pd.Series, value, basis: str) -> str:
+    """Return the status that follows from a claim's value and basis."""
+    if basis == "open":
+        if value is not None:
+            raise ValueError(f"value of {claim_id!r} must be None while its basis is 'open', found {value!r}")
+        return "open"
+    values = np.ravel(np.asarray(value, dtype=float))
+    if len(values) != (2 if row["kind"] == "interval" else 1):
+        raise ValueError(f"value of {claim_id!r} must be a number, or two for an interval, found {value!r}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"value of {claim_id!r} must be finite, found {value!r}; what is undefined is an open claim")
+    if basis == "input":
+        return "input"
+    if not _agrees(row, values, within_error=basis == "substitute"):
+        return "differs"
+    return "consistent" if basis == "substitute" else "reproduced"
 
 
-def _record(claim_id: str, row: pd.Series, **outcome: str) -> Claim:
-    printed = row["printed"] + (f" ± {row['error']}" if row["error"] else "") + row["unit"]
-    _records[claim_id] = Claim(id=claim_id, place=row["place"], quantity=row["quantity"], printed=printed, **outcome)
-    return _records[claim_id]
-
-
-def _agrees(row: pd.Series, value, *, within_error: bool) -> bool:
+def _agrees(row: pd.Series, values: np.ndarray, *, within_error: bool) -> bool:
     if row["kind"] == "statement":
-        return bool(value)
-    if row["kind"] == "interval":
-        ends = row["printed"].strip("()[]").split(",")
-        return all(_equal_after_rounding(end.strip(), found) for end, found in zip(ends, value, strict=True))
-    if within_error and row["error"] and abs(float(value) - float(row["printed"])) <= float(row["error"]):
+        return bool(values[0])
+    if within_error and row["error"] and abs(values[0] - float(row["printed"])) <= float(row["error"]):
         return True
-    return _equal_after_rounding(row["printed"], value)
+    return all(map(_equal_after_rounding, _printed(row), values))
+
+
+def _printed(row: pd.Series) -> list[str]:
+    """Return the printed number, or the ends of the printed interval, as they are written."""
+    return [number.strip() for number in row["printed"].strip("()[]").split(",")]
 
 
 def _equal_after_rounding(printed: str, value: float) -> bool:
@@ -226,14 +252,10 @@ def _equal_after_rounding(printed: str, value: float) -> bool:
 def _written(row: pd.Series, value) -> str:
     if row["kind"] == "statement":
         return "holds" if value else "does not hold"
-    if row["kind"] == "interval":
-        return f"({', '.join(f'{float(end):.6g}' for end in value)})"
-    return f"{float(value):.6g}"
+    written = ", ".join(f"{number:.6g}" for number in np.ravel(np.asarray(value, dtype=float)))
+    return f"({written})" if row["kind"] == "interval" else written
 
 
-def _table(claims: list[Claim]) -> pd.DataFrame:
-    return pd.DataFrame([asdict(claim) for claim in claims], columns=[field.name for field in fields(Claim)])
-
-
-def _markdown_row(cells) -> str:
-    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
+def _markdown_rows(table: pd.DataFrame) -> list[str]:
+    rows = [[*table], ["---"] * table.shape[1], *table.itertuples(index=False)]
+    return ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]

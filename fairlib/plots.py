@@ -5,6 +5,7 @@ Functions draw on `ax` and return it; `save` writes the figure with its caption,
 
 from __future__ import annotations
 
+from itertools import cycle
 from textwrap import wrap
 
 import matplotlib as mpl
@@ -12,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.patheffects import withStroke
 
 from fairlib.data import ROOT, write_whole
 
@@ -121,4 +123,97 @@ def heatmap(values: pd.DataFrame, *, shade: pd.DataFrame | None = None, ax=None,
         ax.text(column + 0.5, row + 0.5, written.iloc[row, column], ha="center", va="center", color=COLOURS["grey"])
     ax.set(xlabel="", ylabel="")
     ax.tick_params(length=0)
+    return ax
+
+
+def curves(x, lines, *, looks=(("-", "blue"), ("--", "vermillion"), ("-.", "green"), (":", "black")), ax=None):
+    """Draw a line over `x` for each name in `lines`, a mapping or the columns of a frame, and return the axes.
+
+    looks : (style, colour) of one line after the other; by default they can be told apart in grey print too.
+    """
+    ax = plt.gca() if ax is None else ax
+    for (name, values), (style, colour) in zip(lines.items(), cycle(looks), strict=False):
+        ax.plot(x, values, style, color=COLOURS[colour], label=name)
+    return ax
+
+
+def intervals_by_name(tables, *, spread=0.34, colours=tuple(COLOURS), horizontal=True, ax=None):
+    """Draw estimates with intervals at the names of their index, a colour and mark per table, and return the axes.
+
+    tables : label -> frame whose first three columns are estimate, low and high; all frames have the same rows, which
+        stand `spread` apart at each name, from the top down if `horizontal`.
+    """
+    ax = plt.gca() if ax is None else ax
+    for k, (label, table) in enumerate(tables.items()):
+        places = np.arange(len(table)) + spread * (k - (len(tables) - 1) / 2)
+        look = {"colour": colours[k], "marker": MARKERS[k], "label": label, "horizontal": horizontal}
+        intervals(places, *table.iloc[:, :3].to_numpy().T, ax=ax, **look)
+    along = "y" if horizontal else "x"
+    ax.set(**{f"{along}ticks": np.arange(len(table)), f"{along}ticklabels": table.index})
+    if horizontal:
+        ax.invert_yaxis()
+    return ax
+
+
+def log_axis(ticks, *, axis="y", written="{x:,.0f}", minor=False, ax=None):
+    """Make an axis logarithmic, with numbers written at `ticks`, smaller ticks only if `minor`; return the axes."""
+    ax = plt.gca() if ax is None else ax
+    ax.set(**{f"{axis}scale": "log", f"{axis}ticks": ticks})
+    getattr(ax, f"{axis}axis").set_major_formatter(written)
+    if not minor:
+        ax.minorticks_off()
+    return ax
+
+
+def note(text, at, *, offset=(4, 4), line=False, edge=False, ax=None, **look):
+    """Write `text` some points of type away from the point `at`, and return the axes.
+
+    line : draw a thin line to the point. edge : give the letters a white edge, so that they read on top of anything.
+    """
+    ax = plt.gca() if ax is None else ax
+    arrow = {"arrowstyle": "-", "linewidth": 0.6, "color": "black"} if line else None
+    written = ax.annotate(text, at, xytext=offset, textcoords="offset points", arrowprops=arrow, **look)
+    if edge:
+        written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+    return ax
+
+
+def estimates(positions, found, *, ax=None, **look):
+    """Draw one `Interval` per position, and return the axes; `look` is that of `intervals`."""
+    ends = np.array([(one.estimate, one.low, one.high) for one in found])
+    return intervals(positions, *ends.T, ax=ax, **look)
+
+
+def frame(flags, *, ax=None):
+    """Frame the cells of a heatmap that a table of truth values points at, and return the axes."""
+    ax = plt.gca() if ax is None else ax
+    for row, column in np.argwhere(np.asarray(flags)):
+        look = {"fill": False, "linewidth": 1.6, "color": "black"}
+        ax.add_patch(plt.Rectangle((column + 0.04, row + 0.06), 0.92, 0.88, **look))
+    return ax
+
+
+def intervals_by_kind(found: dict, kinds: dict, looks: dict, *, ax=None):
+    """Draw intervals (name -> Interval) one above the other, and return the axes.
+
+    kinds : name -> kind. looks : kind -> (colour, marker), in the order of the legend.
+    """
+    ax = plt.gca() if ax is None else ax
+    for kind, (colour, marker) in looks.items():
+        rows = {row: found[name] for row, name in enumerate(found) if kinds[name] == kind}
+        estimates(list(rows), rows.values(), ax=ax, colour=colour, marker=marker, horizontal=True, label=kind)
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.set(yticks=range(len(found)), yticklabels=[name.replace("_", " ") for name in found])
+    return ax
+
+
+def group_columns(ax, labels, *, gap: float = 0.25):
+    """Write labels above equal groups of a heatmap's columns, with lines between the groups; names of rows in words."""
+    width = round(ax.get_xlim()[1]) // len(labels)
+    for place, label in enumerate(labels):
+        ax.text(width * place + width / 2, -gap, label, ha="center", va="bottom", fontsize=8.5)
+        if place:
+            ax.axvline(width * place, color="black", linewidth=0.8)
+    ax.set_yticklabels([label.get_text().replace("_", " ") for label in ax.get_yticklabels()], rotation=0)
+    ax.tick_params(axis="x", rotation=0)
     return ax

@@ -104,10 +104,11 @@ def has_outputs(path: Path) -> bool:
 
 
 def strip(path: Path) -> None:
-    """Remove outputs and execution counts from a stored notebook."""
+    """Remove outputs, execution counts and all metadata but tags from a stored notebook."""
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
-        cell.metadata.clear()
+        tags = cell.metadata.get("tags")
+        cell.metadata = nbformat.NotebookNode({"tags": tags} if tags else {})
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     write_whole(notebook, path)

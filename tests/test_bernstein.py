@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairlib import bernstein
@@ -12,6 +12,7 @@ variances = st.floats(0.0, 100.0)
 confidences = st.floats(0.0, 0.999)
 sizes = st.integers(1, 10**7)
 PAPER = {"variance": "maximal", "gamma": 0.5}
+quick = settings(max_examples=30, deadline=None)
 
 
 # --- the paper's numbers ---
@@ -41,6 +42,7 @@ def test_half_width_solves_bernsteins_inequality():
 # --- eq. 3 and eq. 4 are inverses, and move the right way ---
 
 
+@quick
 @given(biases, variances, gammas, confidences)
 def test_sample_size_is_the_smallest_that_supports_the_claim(bias, variance, gamma, confidence):
     setting = {"variance": variance, "gamma": gamma, "confidence": confidence}
@@ -50,6 +52,7 @@ def test_sample_size_is_the_smallest_that_supports_the_claim(bias, variance, gam
         assert bernstein.half_width(n - 1, **setting) >= bias
 
 
+@quick
 @given(sizes, variances, gammas, confidences)
 def test_smallest_bias_inverts_sample_size(n, variance, gamma, confidence):
     setting = {"variance": variance, "gamma": gamma, "confidence": confidence}
@@ -59,6 +62,7 @@ def test_smallest_bias_inverts_sample_size(n, variance, gamma, confidence):
     assert bernstein.sample_size(bias, **setting) == n + 1  # n examples reach this bias and do not exceed it
 
 
+@quick
 @given(sizes, variances, gammas, confidences)
 def test_interval_shrinks_with_n_and_gamma_and_grows_with_confidence(n, variance, gamma, confidence):
     setting = {"variance": variance, "gamma": gamma, "confidence": confidence}
@@ -69,6 +73,7 @@ def test_interval_shrinks_with_n_and_gamma_and_grows_with_confidence(n, variance
     assert bernstein.half_width(n, **(setting | {"variance": variance + 0.1})) > t
 
 
+@quick
 @given(sizes, gammas, st.floats(0.1, 50))
 def test_scaling_the_cost_scales_the_half_width(n, gamma, cost):
     unit = bernstein.half_width(n, variance="maximal", gamma=gamma)
@@ -96,6 +101,7 @@ def annotated(draw):
     return np.array(cost), np.array([1, -1, *rest])
 
 
+@quick
 @given(annotated())
 def test_mean_of_amortized_is_groupwise_disparity(examples):
     cost, membership = examples
@@ -104,6 +110,7 @@ def test_mean_of_amortized_is_groupwise_disparity(examples):
     )
 
 
+@quick
 @given(annotated())
 def test_amortized_disparity_against_a_loop(examples):
     cost, membership = examples
@@ -112,30 +119,19 @@ def test_amortized_disparity_against_a_loop(examples):
     assert bernstein.amortized_disparity(cost, membership) == pytest.approx(expected)
 
 
-@given(annotated())
-def test_relabelling_the_groups_flips_the_sign(examples):
-    cost, membership = examples
-    there, back = bernstein.interval(cost, membership), bernstein.interval(cost, -membership)
-    assert (back.estimate, back.low, back.high) == pytest.approx((-there.estimate, -there.high, -there.low), abs=1e-12)
-
-
+@quick
 @given(annotated(), st.randoms())
-def test_order_of_examples_does_not_matter(examples, random):
+def test_relabelling_the_groups_flips_the_sign_and_order_does_not_matter(examples, random):
     cost, membership = examples
-    order = list(range(len(cost)))
-    random.shuffle(order)
-    assert bernstein.interval(cost[order], membership[order]).low == pytest.approx(
-        bernstein.interval(cost, membership).low, abs=1e-12
-    )
+    order = random.sample(range(len(cost)), len(cost))
+    one, other = bernstein.interval(cost, membership), bernstein.interval(cost[order], -membership[order])
+    assert (other.estimate, other.low, other.high) == pytest.approx((-one.estimate, -one.high, -one.low), abs=1e-12)
 
 
 def test_known_proportions_weigh_the_examples():
     cost, membership = np.array([1.0, 0.0, 1.0, 1.0]), np.array([1, 1, -1, 0])
     amortized = bernstein.amortized_disparity(cost, membership, proportions=(0.25, 0.5))
     assert amortized.tolist() == [4.0, 0.0, -2.0, 0.0]
-    interval = bernstein.interval(cost, membership, proportions=(0.25, 0.5), variance=1.0)
-    assert interval.estimate == 0.5
-    assert interval.half_width == pytest.approx(bernstein.half_width(4, variance=1.0, gamma=0.25))
 
 
 def test_interval_uses_the_variance_it_is_told():
@@ -234,11 +230,11 @@ def test_a_sample_size_beyond_integers_is_refused(bias):
     [
         ([0.5, 1.2], [1, -1], r"cost must be in \[0, max_cost=1\], found 1.2"),
         ([0.5, -0.2], [1, -1], "cost must be in .* found -0.2"),
-        ([2, 3, 4, 5, 6], [1, -1, 1, 1, 1], "cost must be in .* found 2, 3, 4 and 2 more$"),
+        ([2, 3, 4, 5, 6], [1, -1, 1, 1, 1], "cost must be in .* found 2.0, 3.0, 4.0, ...$"),
         ([0.5, np.nan], [1, -1], "cost must be in .* found nan"),
-        ([0.5, 0.5], [1, 1], r"no example of the unprotected group B \(-1\)"),
-        ([0.5, 0.5], [-1, 0], r"no example of the protected group A \(\+1\)"),
-        ([0.5, 0.5, 0.5], [1, -1], r"same length, found shapes \(3,\) and \(2,\)"),
+        ([0.5, 0.5], [1, 1], "membership must name both groups, .* found 1.0$"),
+        ([0.5, 0.5], [-1, 0], "membership must name both groups, .* found -1.0, 0.0$"),
+        ([0.5, 0.5, 0.5], [1, -1], r"one length, found shapes \(3,\) and \(2,\)"),
         ([0.5, 0.5], [1, 2], "membership must be -1, 0 or .1, found 2"),
         ([0.5, 0.5], [1, np.nan], "membership must be -1, 0 or .1, found nan"),
         ([0.5, 0.5], ["f", "m"], "membership must be -1, 0 or .1, found f, m"),
@@ -252,28 +248,22 @@ def test_examples_outside(cost, membership, message):
         bernstein.interval(cost, membership)
 
 
-@pytest.mark.parametrize("proportions", [(0.0, 0.5), (0.7, 0.7), (0.5,)])
+@pytest.mark.parametrize("proportions", [(0.0, 0.5), (0.7, 0.7), (0.5,), 0.5])
 def test_proportions_outside(proportions):
     with pytest.raises(ValueError, match="proportions must be"):
         bernstein.amortized_disparity([1, 0], [1, -1], proportions=proportions)
 
 
-def test_gamma_above_known_proportions():
-    with pytest.raises(ValueError, match="gamma must be a lower bound"):
-        bernstein.interval([1, 0], [1, -1], proportions=(0.2, 0.5), gamma=0.3)
-
-
 def test_outcomes_must_be_binary_and_of_one_length():
     with pytest.raises(ValueError, match="label must be 0 or 1, found 2"):
         bernstein.equal_opportunity([2, 1], [1, 1], [0, 1])
-    with pytest.raises(ValueError, match="same length, found label 2, prediction 3"):
+    with pytest.raises(ValueError, match="label, prediction, protected must have one length, found 2, 3, 2"):
         bernstein.equal_opportunity([0, 1], [1, 1, 0], [0, 1])
 
 
 # --- does it keep its word? ---
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.1, 0.5])
 @pytest.mark.parametrize("variance", ["known", "maximal"])
 def test_coverage_is_at_least_nominal(gamma, variance):
@@ -290,7 +280,6 @@ def test_coverage_is_at_least_nominal(gamma, variance):
     assert np.mean(np.abs(estimate - truth) <= t) >= 0.95
 
 
-@pytest.mark.slow
 def test_a_claim_at_the_sample_size_is_wrong_at_most_one_time_in_twenty():
     """Under no bias at all, a known variance and n from eq. 4, few estimates reach the bias that n was planned for."""
     rng = np.random.default_rng(8)

@@ -11,8 +11,9 @@ from test_tables import predictions
 from toy_predictions import MANY_GROUPS
 
 import fairlib
-from fairlib import amplification, tables
-from fairlib.bounds import METHODS
+from fairlib import tables
+from fairlib.amplification import measures as amplification
+from fairlib.intervals.disparity import METHODS
 
 ENGINES = ["polars", "polars lazy", "arrow", "duckdb", "dask", pytest.param("spark", marks=pytest.mark.slow)]
 TASKS, PREDICTED, ATTRIBUTES = ["painting", "cooking"], ["p_painting", "p_cooking"], ["woman", "man"]
@@ -97,13 +98,14 @@ def test_counts_in_a_small_type_add_up_to_large_ones(held_by, kind):
 def test_names_of_columns_may_hold_dots_and_quotes():
     """DuckDB would take what comes before the dot for a table's name."""
     frame = pd.DataFrame({"p_a.b": [0.25, 0.25], 'a "b"': [1, 1]})
-    found = tables.counts(pytest.importorskip("duckdb").from_df(frame), ["p_a.b", 'a "b"'])
+    duckdb = pytest.importorskip("duckdb", minversion="2.0")  # older ones, or older narwhals, do not quote such names
+    found = tables.counts(duckdb.from_df(frame), ["p_a.b", 'a "b"'])
     assert found.to_numpy().tolist() == [[0.25, 1, 2]]
 
 
 def test_a_column_may_be_asked_for_twice(held_by):
-    for costs in tables.paired_costs(held_by(pd.DataFrame({"cost": [1, 0, 1]})), costs=("cost", "cost")):
-        assert dict(zip(*costs, strict=True)) == {0: 1, 1: 2}
+    found = tables.counts(held_by(pd.DataFrame({"cost": [1, 0, 1]})), ["cost", "cost"])
+    assert dict(found.itertuples(index=False)) == {0: 1, 1: 2}
 
 
 def test_categories_of_polars_have_no_order_and_an_enum_has_its_own():
@@ -154,9 +156,9 @@ def test_amplification_refuses_what_is_no_label(held_by):
 @pytest.mark.parametrize("values", [["0", "1", "x"], pd.to_datetime(["2020-01-01"] * 3)])
 def test_what_is_no_number_is_named(held_by, values):
     table = held_by(pd.DataFrame({"task": values, "attribute": [1, 0, 1]}))
-    with pytest.raises(ValueError, match="column 'task' must hold numbers, found values of type"):
+    with pytest.raises(ValueError, match="column 'task' must hold numbers"):
         amplification.from_table("A->T", table, task="task", attribute="attribute", predicted="task")
-    with pytest.raises(ValueError, match="column 'task' must hold numbers, found values of type"):
+    with pytest.raises(ValueError, match="column 'task' must hold numbers"):
         tables.costs(table, cost="task", group="attribute", between=(0, 1))
 
 
@@ -183,16 +185,6 @@ def test_disparity_interval(held_by, frame, method):
         assert (found.estimate, found.low, found.high) == pytest.approx(
             (expected.estimate, expected.low, expected.high), abs=1e-12
         )
-
-
-@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.paired])
-def test_disparity_interval_of_pairs(held_by, method):
-    frame = pd.DataFrame(np.random.default_rng(3).integers(0, 2, size=(200, 2)), columns=["her", "his"])
-    expected = fairlib.disparity_interval(*tables.paired_costs(frame, costs=("her", "his")), method=method, paired=True)
-    found = fairlib.disparity_interval(
-        *tables.paired_costs(held_by(frame), costs=("her", "his")), method=method, paired=True
-    )
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_missing_values_are_named(held_by, frame):

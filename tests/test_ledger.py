@@ -7,12 +7,34 @@ from fairlib import ledger
 from fairlib.data import ROOT
 
 CLAIMS = [
-    ["demo/rate", "Table 1", "a rate", "number", "0.116", "", ""],
-    ["demo/share", "Section 2", "a share", "number", "100", "", "%"],
-    ["demo/p", "Table 2", "a p-value", "number", "8.72e-1", "", ""],
-    ["demo/mean", "Table 3", "a mean with its error", "number", "0.50", "0.10", ""],
-    ["demo/range", "Section 3", "an interval", "interval", "(0.0, 0.12)", "", ""],
-    ["demo/said", "Section 4", "a statement", "statement", "stated", "", ""],
+    ["demo/rate", "Table 1", "a rate", "number", "0.116", "", "", "01_one", "formula", ""],
+    ["demo/share", "Section 2", "a share", "number", "100", "", "%", "01_one", "original", ""],
+    ["demo/p", "Table 2", "a p-value", "number", "8.72e-1", "", "", "02_two", "substitute", "a stand-in: {}"],
+    [
+        "demo/mean",
+        "Table 3",
+        "a mean with its error",
+        "number",
+        "0.50",
+        "0.10",
+        "",
+        "02_two",
+        "substitute",
+        "a stand-in",
+    ],
+    [
+        "demo/range",
+        "Section 3",
+        "an interval",
+        "interval",
+        "(0.0, 0.12)",
+        "",
+        "",
+        "02_two",
+        "open",
+        "needs images; make models",
+    ],
+    ["demo/said", "Section 4", "a statement", "statement", "stated", "", "", "01_one", "input", ""],
 ]
 
 
@@ -24,11 +46,9 @@ def desk(tmp_path, monkeypatch):
     write_claims(tmp_path / "published" / "demo.csv", CLAIMS)
     for name in ("01_one", "02_two"):
         (tmp_path / "notebooks" / f"{name}.ipynb").touch()
-    monkeypatch.setattr(ledger, "ROOT", tmp_path)
     monkeypatch.setattr(ledger, "PUBLISHED", tmp_path / "published")
     monkeypatch.setattr(ledger, "PARTS", tmp_path / "build" / "ledger")
     monkeypatch.setattr(ledger, "FIGURES", tmp_path / "figures")
-    monkeypatch.setattr(ledger, "_records", {})
     ledger.published.cache_clear()
     yield tmp_path
     ledger.published.cache_clear()
@@ -62,7 +82,7 @@ def write_claims(path, rows):
     ],
 )
 def test_status_follows_from_value_and_basis(desk, claim, value, basis, status):
-    found = ledger.check(claim, value, basis=basis, note="a stand-in")
+    found = ledger.check(claim, value, basis=basis, found="5")
     assert found.status == status
     assert found.computed
 
@@ -77,70 +97,74 @@ def test_bad_calls_are_refused(desk):
         ledger.check("demo/none", 1)
     with pytest.raises(ValueError, match="basis must be one of .* found 'guess'"):
         ledger.check("demo/rate", 1, basis="guess")
-    with pytest.raises(ValueError, match="note must say what stands in"):
-        ledger.check("demo/rate", 1, basis="substitute")
+    with pytest.raises(ValueError, match="found must say what the note of 'demo/p' leaves open, 'a stand-in: {}'"):
+        ledger.check("demo/p", 1)
     with pytest.raises(ValueError, match="must be finite, found nan"):
         ledger.check("demo/rate", float("nan"))
-    for claim, value in (("demo/rate", (1, 2)), ("demo/range", 0.5), ("demo/range", (-0.06, 0.118, 1))):
+    with pytest.raises(ValueError, match="must be None while its basis is 'open', found 0.3"):
+        ledger.check("demo/range", 0.3)
+    for claim, value in (("demo/rate", (1, 2)), ("demo/range", 0.5)):
         with pytest.raises(ValueError, match="must be a number, or two for an interval"):
-            ledger.check(claim, value)
-    with pytest.raises(ValueError, match="needs and command must say"):
-        ledger.leave_open("demo/rate", needs="images", command="")
+            ledger.check(claim, value, basis="formula")
 
 
-def answer(*claims):
-    for claim in claims:
-        ledger.leave_open(claim, needs="images", command="make models")
+ONE, TWO = {"rate": 0.116, "share": 100}, {"p": 0.872, "mean": 0.7}
 
 
-def test_assembly_wants_every_claim_answered_once(desk, monkeypatch):
-    with pytest.raises(ValueError, match="no notebook has been run"):
+def test_a_notebook_answers_all_its_claims_and_no_others(desk):
+    with pytest.raises(ValueError, match="notebook must be one that the published tables name, found '03_three'"):
+        ledger.record("03_three", {})
+    with pytest.raises(ValueError, match="must name claims that 01_one answers, found 'p'"):
+        ledger.record("01_one", ONE | {"p": 0.9})
+    with pytest.raises(ValueError, match=r"values lacks 1 claim\(s\) that 01_one answers: share"):
+        ledger.record("01_one", {"rate": 0.116})
+    table = ledger.record("02_two", TWO, found={"p": "of 7 seeds"}, original=["mean"]).set_index("id")
+    assert table.loc["demo/p", ["status", "note"]].tolist() == ["consistent", "a stand-in: of 7 seeds"]
+    assert table.loc["demo/mean", ["status", "basis", "note"]].tolist() == ["differs", "original", ""]
+    assert table.loc["demo/range", ["status", "computed", "note"]].tolist() == ["open", "", "needs images; make models"]
+
+
+def test_inputs_are_used_as_printed_unless_a_value_is_given(desk):
+    assert ledger.record("01_one", ONE).set_index("id").loc["demo/said", "computed"] == "holds"
+    assert ledger.check("demo/rate", basis="input").computed == "0.116"
+    assert ledger.check("demo/range", basis="input").computed == "(0, 0.12)"
+    assert ledger.check("demo/rate", 0.1162, basis="input").computed == "0.1162"
+
+
+def test_assembly_wants_every_claim_answered(desk):
+    with pytest.raises(ValueError, match="lacks what 01_one, 02_two recorded; run `make reproduce`"):
         ledger.assemble()
-    answer("demo/rate", "demo/said")
-    ledger.save("01_one")
-    with pytest.raises(ValueError, match=r"4 printed claim\(s\) that no notebook answers: demo/share, demo/p"):
-        ledger.assemble()
-    monkeypatch.setattr(ledger, "_records", {})
-    answer("demo/share", "demo/p", "demo/mean", "demo/range")
-    ledger.save("02_two")
+    ledger.record("01_one", ONE)
+    ledger.record("02_two", TWO, found={"p": "x"})
     table = ledger.assemble()
     assert table["id"].tolist() == [row[0] for row in CLAIMS]  # in the order of the paper
     assert table.set_index("id").loc["demo/p", "notebook"] == "02_two"
-    answer("demo/rate")
-    ledger.save("02_two")
-    with pytest.raises(ValueError, match="claims answered by two notebooks: demo/rate"):
-        ledger.assemble()
-
-
-def test_a_status_needs_a_computed_value(desk):
-    for row in CLAIMS:
-        ledger.leave_open(row[0], needs="images", command="make models")
-    table = ledger.save("01_one")
-    table.loc[0, "status"] = "reproduced"
-    table.to_csv(desk / "build" / "ledger" / "01_one.csv", index=False)
-    with pytest.raises(ValueError, match="a status without a computed value: demo/rate"):
+    write_claims(desk / "published" / "demo.csv", [*CLAIMS, ["demo/new", *CLAIMS[0][1:]]])
+    ledger.published.cache_clear()
+    with pytest.raises(ValueError, match=r"1 printed claim\(s\) that no notebook answers: demo/new"):
         ledger.assemble()
 
 
 def test_pages_are_written_and_the_same_twice(desk, monkeypatch):
     monkeypatch.setattr("fairlib.plots.FIGURES", desk / "figures")
-    answer(*(row[0] for row in CLAIMS))
-    ledger.check("demo/rate", 0.116)
-    ledger.save("01_one")
+    ledger.record("01_one", ONE)
+    ledger.record("02_two", TWO, found={"p": "x"})
     ledger.main([])
     names = ["ledger.csv", "ledger.md", "ledger.png", "ledger.svg"]
     first = {name: (desk / "figures" / name).read_bytes() for name in names}
     ledger.main([])
     assert first == {name: (desk / "figures" / name).read_bytes() for name in names}
-    assert "| demo | 1 | 0 | 0 | 0 | 5 | 6 |" in first["ledger.md"].decode()
+    assert "| demo | 2 | 1 | 1 | 1 | 1 | 6 |" in first["ledger.md"].decode()
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (["other/x", "", "", "number", "1", "", ""], "must begin with 'demo/'"),
-        (["demo/rate", "", "", "number", "1", "", ""], "found twice: demo/rate"),
-        (["demo/x", "", "", "guess", "1", "", ""], "kind must be one of .* found guess"),
+        (["other/x", "", "", "number", "1", "", "", "", "formula", ""], "must begin with 'demo/'"),
+        (["demo/rate", "", "", "number", "1", "", "", "", "formula", ""], "found twice: demo/rate"),
+        (["demo/x", "", "", "guess", "1", "", "", "", "formula", ""], "kind must be one of .* found guess"),
+        (["demo/x", "", "", "number", "1", "", "", "", "guess", ""], "basis must be one of .* found guess"),
+        (["demo/x", "", "", "number", "1", "", "", "", "open", ""], "note must say what stands in, .* 'demo/x'"),
     ],
 )
 def test_published_files_are_checked(desk, row, message):

@@ -14,12 +14,13 @@ import pytest
 from nbclient import NotebookClient
 
 import fairlib
+from fairlib import ledger
 from fairlib.data import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 EXTRAS = PROJECT["optional-dependencies"]
-LOCKED = PROJECT["dependencies"] + EXTRAS["develop"] + EXTRAS["engines"]
+LOCKED = [*PROJECT["dependencies"], *(d for extra in ("notebooks", "develop", "engines") for d in EXTRAS[extra])]
 CONDA_NAMES = {"duckdb": "python-duckdb"}  # where a package is called otherwise there
 RUNNER = ROOT / "notebooks" / "execute.py"
 
@@ -47,6 +48,13 @@ def test_every_dependency_says_what_it_is_for():
     for line in lines:
         if re.match(r'    "[\w-]+[>=]=', line):
             assert "# " in line, line
+
+
+def test_the_wheel_holds_every_room_and_every_place_names_one_version():
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    rooms = {".".join(path.parent.relative_to(ROOT).parts) for path in ROOT.glob("fairlib/**/__init__.py")}
+    assert set(packages) == rooms | {"fairlib._data"}
+    assert f"version: {fairlib.__version__}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
 
 
 def test_import_is_light():
@@ -82,7 +90,9 @@ def test_notebooks_are_stored_clean(path):
         if cell.cell_type == "code":
             assert not cell.outputs
             assert cell.execution_count is None
-    assert f'ledger.save("{path.stem}")' in notebook.cells[-1].source
+    if (ledger.published()["notebook"] == path.stem).any():
+        assert re.search(rf'ledger\.record\(\s*"{path.stem}"', notebook.cells[-1].source)
+        assert notebook.cells[-1].metadata.tags == ["ledger"]
     assert "Exercises" in "".join(cell.source for cell in notebook.cells)
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 import fairlib
 from fairlib import tables
+from fairlib.tables import packed
 
 rows = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=40)
 
@@ -162,8 +163,9 @@ def test_parts_without_rows_change_nothing(folder):
     """Such as engines write into a folder; and a dataset may lose all its rows to a filter."""
     datasets = pytest.importorskip("datasets")
     frame = pd.read_parquet(folder).assign(women=1, right=0)
-    for name, rows in {"0": frame[:0], "1": frame, "2": frame[:0]}.items():
-        parquet.write_table(pa.Table.from_pandas(rows, preserve_index=False), folder / f"{name}.parquet")
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    for name, rows in {"0": table[:0], "1": table, "2": table[:0]}.items():
+        parquet.write_table(rows, folder / f"{name}.parquet")
     pd.testing.assert_frame_equal(fairlib.measure(folder), fairlib.measure(frame), rtol=0, atol=1e-12)
     columns = {"task": "right", "attribute": "women", "predicted": "p_pos", "pairs": True}
     found = fairlib.amplification.from_table("A->T", folder, **columns)
@@ -229,3 +231,88 @@ def test_everything_else_reads_folders_and_datasets_too(folder):
 def test_wrong_tables_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call(predictions())
+
+
+# --- counting what pandas holds, by codes ---
+
+COLUMNS = {
+    "small": lambda draw, n: np.array(draw(st.lists(st.integers(-128, 127), min_size=n, max_size=n)), dtype=np.int8),
+    "unsigned": lambda draw, n: np.array(draw(st.lists(st.integers(0, 255), min_size=n, max_size=n)), dtype=np.uint8),
+    "far": lambda draw, n: np.array(draw(st.lists(st.sampled_from([-70_000, -69_990]), min_size=n, max_size=n))),
+    "huge": lambda draw, n: np.array(
+        draw(st.lists(st.sampled_from([2**64 - 4, 2**64 - 1]), min_size=n, max_size=n)), dtype=np.uint64
+    ),
+    "flag": lambda draw, n: np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n))),
+    "word": lambda draw, n: draw(st.lists(st.sampled_from(["a", "b", None]), min_size=n, max_size=n)),
+    "object": lambda draw, n: pd.Series(
+        draw(st.lists(st.sampled_from(["a", "b", None]), min_size=n, max_size=n)), dtype=object
+    ),
+    "mixed": lambda draw, n: np.array(
+        draw(st.lists(st.sampled_from([1, "1", "ä"]), min_size=n, max_size=n)), dtype="O"
+    ),
+    "category": lambda draw, n: pd.Categorical(
+        draw(st.lists(st.sampled_from(["x", "y", None]), min_size=n, max_size=n)), categories=["z", "y", "x"]
+    ),
+}
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_counts_are_those_of_a_group_by(data):
+    n = data.draw(st.integers(1, 30))
+    kinds = data.draw(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=3, unique=True))
+    frame = pd.DataFrame({kind: COLUMNS[kind](data.draw, n) for kind in kinds})
+    found = tables.counts(frame, kinds).rename(columns={tables.COUNT: "n"})
+    pd.testing.assert_series_equal(found[kinds].dtypes, frame.dtypes)
+    expected = frame.astype(object).groupby(kinds, dropna=False, sort=False).size()
+    as_dict = {tuple(None if pd.isna(v) else v for v in row[:-1]): row[-1] for row in found.itertuples(index=False)}
+    keys = [key if isinstance(key, tuple) else (key,) for key in expected.index]
+    assert as_dict == {
+        tuple(None if pd.isna(v) else v for v in key): size for key, size in zip(keys, expected, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.5, 1.0],
+        [0, 2**40],
+        pd.to_datetime(["2020-01-01", "2020-01-02"]),
+        np.array([], dtype=int),
+        np.arange(2 * packed.MOST_CELLS),
+    ],
+)
+def test_columns_without_few_codes_are_left_to_a_group_by(values):
+    frame = pd.DataFrame({"column": values})
+    assert packed.counts(frame, ["column"], tables.COUNT) is None
+    assert tables.counts(frame, ["column"])[tables.COUNT].tolist() == [1] * len(frame)
+
+
+@pytest.mark.parametrize("numbers", [[2**63 - 2, 2**63 - 1], [-(2**63), 1 - 2**63], [-128, 127]])
+def test_numbers_at_the_ends_of_their_type_are_counted(numbers):
+    kind = np.int8 if numbers == [-128, 127] else np.int64
+    frame = pd.DataFrame({"number": np.array([*numbers, numbers[1]], dtype=kind)})
+    found = packed.counts(frame, ["number"], tables.COUNT)
+    assert found["number"].tolist() == numbers and found[tables.COUNT].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("size", [127, 128, 129, 255, 256, 257, 32_768])
+@pytest.mark.parametrize("kind", [np.uint16, np.int64])
+def test_codes_fit_in_the_type_that_they_are_calculated_in(size, kind):
+    constant, varied = np.full(size, 3, dtype=np.int8), np.arange(size).astype(kind)
+    found = packed.counts(pd.DataFrame({"constant": constant, "varied": varied}), ["constant", "varied"], tables.COUNT)
+    assert (found["constant"] == 3).all() and (found[tables.COUNT] == 1).all()
+    np.testing.assert_array_equal(found["varied"], varied)
+
+
+@pytest.mark.parametrize("lowest", [-33, -32, -31, -8_200, -1])
+@pytest.mark.parametrize("highest", [0, 31, 8_200])
+def test_codes_below_zero_fit_once_they_are_moved_above_it(lowest, highest):
+    """Numbers from -65 to 66 fit in a byte; the same moved up, 0 to 131, do not."""
+    category = pd.Categorical(["x", None, "z"], categories=["z", "y", "x"])
+    frame = pd.DataFrame({"category": category, "number": [highest, lowest, highest]})
+    for kind in (np.int16, np.int64):
+        for by in (["category", "number"], ["number", "category"]):
+            found = packed.counts(frame.astype({"number": kind}), by, tables.COUNT).rename(columns={tables.COUNT: "n"})
+            rows = {(str(row.category), row.number, row.n) for row in found.itertuples()}
+            assert rows == {("x", highest, 1), ("nan", lowest, 1), ("z", highest, 1)}

@@ -12,7 +12,8 @@ from itertools import combinations
 
 import numpy as np
 
-from fairlib.auditing.tally import Tally, label_text, listed
+from fairlib.auditing.people import People, label_text
+from fairlib.tables import listed
 
 EVERYONE_ELSE = "everyone else"
 MOST_GROUPS = 50_000  # in one family
@@ -34,6 +35,11 @@ class Family:
     def total(self, values: np.ndarray) -> np.ndarray:
         """Sum `values` of cells in each group."""
         return np.bincount(self.codes, values, minlength=len(self))
+
+    @property
+    def attribute(self) -> str:
+        """The attributes in words."""
+        return " × ".join(self.attributes)
 
     @cached_property
     def compared(self) -> np.ndarray:
@@ -58,50 +64,40 @@ class Family:
     def against(self) -> str:
         """Whom the groups are compared with, in words."""
         other = 1 if self.reference is None and len(self) == 2 else self.reference
-        return EVERYONE_ELSE if other is None else spoken(self.attributes, self.names[other])
+        return EVERYONE_ELSE if other is None else self.called(other)
+
+    def called(self, group: int) -> str:
+        """Write a group as "sex = female, race = black"; what could be taken for the next attribute in quotes."""
+        names = self.names[group]
+        names = [repr(name) if " = " in name and len(names) > 1 else name for name in names]
+        return ", ".join(f"{attribute} = {name}" for attribute, name in zip(self.attributes, names, strict=True))
 
 
-def families(tally: Tally, *, depth: int, reference: Mapping[str, object]) -> list[Family]:
+def families(people: People, *, depth: int, reference: Mapping[str, object]) -> list[Family]:
     """Return one family per attribute, then per pair of attributes, and so on up to `depth` at once."""
-    found = []
-    for size in range(1, min(depth, len(tally.attributes)) + 1):
-        for attributes in combinations(tally.attributes, size):
-            family = _family(tally, attributes, reference)
-            if len(family) > 1:  # else there is nobody to compare with
-                found.append(family)
+    sizes = range(1, min(depth, len(people.attributes)) + 1)
+    crossings = [attributes for size in sizes for attributes in combinations(people.attributes, size)]
+    found = [family for attributes in crossings if len(family := _family(people, attributes, reference)) > 1]
     if not found:
-        held = {name: coded.names[0] for name, coded in tally.attributes.items()}
-        name, value = next(iter(held.items()))
-        raise ValueError(f"group: column {name!r} holds one group only, {value!r}; a comparison needs two or more")
+        name, coded = next(iter(people.attributes.items()))
+        only = f"one group only, {coded.names[0]!r}; a comparison needs two or more"
+        raise ValueError(f"group: column {name!r} holds {only}")
     return found
 
 
-def spoken(attributes: tuple[str, ...], names: tuple[str, ...]) -> str:
-    """Write a group as "sex = female, race = black"; a name that could be taken for the next attribute in quotes."""
-    names = tuple(repr(name) if " = " in name and len(names) > 1 else name for name in names)
-    return ", ".join(f"{attribute} = {name}" for attribute, name in zip(attributes, names, strict=True))
-
-
-def _family(tally: Tally, attributes: tuple[str, ...], reference: Mapping[str, object]) -> Family:
-    coded = [tally.attributes[name] for name in attributes]
-    codes, names = coded[0].codes, [(name,) for name in coded[0].names]
-    for more in coded[1:]:  # one attribute after another, so that codes stay small even where names are many
-        present, codes = np.unique(codes * len(more.names) + more.codes, return_inverse=True)
-        pairs = (divmod(code, len(more.names)) for code in present.tolist())
-        names = [(*names[before], more.names[after]) for before, after in pairs]
+def _family(people: People, attributes: tuple[str, ...], reference: Mapping[str, object]) -> Family:
+    first, *others = [people.attributes[name] for name in attributes]
+    codes, names = first.codes, [(name,) for name in first.names]
+    for other in others:  # one attribute after another, so that codes stay small even where names are many
+        present, codes = np.unique(codes * len(other.names) + other.codes, return_inverse=True)
+        names = [(*names[code // len(other.names)], other.names[code % len(other.names)]) for code in present.tolist()]
     if len(names) > MOST_GROUPS:
-        crossed = " and ".join(map(repr, attributes))
-        raise ValueError(
-            f"group: {len(names):,} groups by {crossed}, more than {MOST_GROUPS:,}; put values into classes"
-            + (", or look at the columns one by one (depth=1)" if len(attributes) > 1 else "")
-        )
-    chosen = None
-    if all(name in reference for name in attributes):
-        wanted = tuple(label_text(reference[name]) for name in attributes)
-        if wanted in names:
-            chosen = names.index(wanted)
-        elif len(attributes) == 1:
-            raise ValueError(
-                f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; it holds {listed(coded[0].names)}"
-            )
-    return Family(attributes, tuple(names), codes, chosen, tally.source)
+        crossed, hint = " and ".join(map(repr, attributes)), "; put values into classes"
+        hint += ", or look at the columns one by one (depth=1)" if others else ""
+        raise ValueError(f"group: {len(names):,} groups by {crossed}, more than {MOST_GROUPS:,}{hint}")
+    wanted = tuple(label_text(reference[name]) for name in attributes if name in reference)
+    chosen = names.index(wanted) if wanted in names else None  # a crossing that never occurs is no reference
+    if wanted and chosen is None and not others:
+        held = f"it holds {listed(first.names)}"
+        raise ValueError(f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; {held}")
+    return Family(attributes, tuple(names), codes, chosen, people.source)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairlib.auditing.tally import Tally, listed
+from fairlib.auditing.people import People
+from fairlib.tables import listed
 
 EVERY_CLASS = ""  # the class of rates that take all classes together
 
@@ -23,7 +24,6 @@ class Rate:
 
     title: str
     words: str  # of one group: {value} and {n} are filled in, and {c}, the class
-    again: str  # the same for the group that it is compared with
     qualifies: str  # which cases can be used at all, completing "cases ..."
     event: Callable | None = None  # (label, prediction, c) -> what is counted
     among: Callable | None = None  # (label, prediction, c) -> which cases qualify; None for all
@@ -37,7 +37,6 @@ RATES: dict[str, Rate] = {
     "errors": Rate(
         "Wrong predictions",
         "the prediction is wrong in {value} of {n} cases",
-        "{value} of {n}",
         "",
         event=lambda label, prediction, c: label != prediction,
         per_class=False,
@@ -45,7 +44,6 @@ RATES: dict[str, Rate] = {
     "misses": Rate(
         "Missed ({c} is not predicted where it is the label)",
         "of {n} cases whose label is {c}, {value} are missed",
-        "{value} of {n}",
         "whose label is {c}",
         event=lambda label, prediction, c: prediction != c,
         among=lambda label, prediction, c: label == c,
@@ -53,7 +51,6 @@ RATES: dict[str, Rate] = {
     "false alarms": Rate(
         "False alarms ({c} is predicted where it is not the label)",
         "of {n} cases whose label is not {c}, {value} are predicted {c}",
-        "{value} of {n}",
         "whose label is not {c}",
         event=lambda label, prediction, c: prediction == c,
         among=lambda label, prediction, c: label != c,
@@ -61,7 +58,6 @@ RATES: dict[str, Rate] = {
     "predicted": Rate(
         "Predicted (how often {c} is predicted, rightly or not)",
         "{c} is predicted in {value} of {n} cases",
-        "{value} of {n}",
         "",
         event=lambda label, prediction, c: prediction == c,
         needs=("prediction",),
@@ -69,7 +65,6 @@ RATES: dict[str, Rate] = {
     "unreliable": Rate(
         "Unreliable ({c} is predicted and is not the label)",
         "of {n} cases that are predicted {c}, {value} have another label",
-        "{value} of {n}",
         "that are predicted {c}",
         event=lambda label, prediction, c: label != c,
         among=lambda label, prediction, c: prediction == c,
@@ -77,7 +72,6 @@ RATES: dict[str, Rate] = {
     "mean probability": Rate(
         "Mean probability of {c}",
         "the probability given to {c} is {value} on average over {n} cases",
-        "{value} over {n}",
         "",
         needs=("score",),
         uses_probability=True,
@@ -85,7 +79,6 @@ RATES: dict[str, Rate] = {
     "overestimation": Rate(
         "Overestimation (the mean probability of {c} less how often {c} is the label)",
         "the probability given to {c} less the truth is {value} on average over {n} cases",
-        "{value} over {n}",
         "",
         needs=("score", "label"),
         uses_probability=True,
@@ -105,46 +98,34 @@ class Sums(NamedTuple):
     square: np.ndarray
 
 
-def measured(tally: Tally, names=()) -> tuple[str, ...]:
-    """Return which rates the tally allows; those asked for by name must be among them."""
-    possible = tuple(
-        name for name, rate in RATES.items() if all(getattr(tally, part) is not None for part in rate.needs)
-    )
+def measured(people: People, names=()) -> tuple[str, ...]:
+    """Return which rates the columns allow; those asked for by name must be among them."""
+    lacking = {name: [part for part in rate.needs if getattr(people, part) is None] for name, rate in RATES.items()}
     for name in names:
         if name not in RATES:
-            raise ValueError(
-                f"metrics must be among {listed(RATES)}, or those of fairlib.auditing.summary.SUMMARY, found {name!r}"
-            )
-        if name not in possible:
-            lacking = [part for part in RATES[name].needs if getattr(tally, part) is None]
-            spoken = {"score": "a probability"}
-            raise ValueError(
-                f"metrics: {name!r} needs {', '.join(spoken.get(part, 'a ' + part) for part in lacking)} column"
-            )
-    return tuple(names) or possible
+            allowed = f"{listed(RATES)}, or those of fairlib.auditing.summary.SUMMARY"
+            raise ValueError(f"metrics must be among {allowed}, found {name!r}")
+        if lacking[name]:
+            spoken = ", ".join("a probability" if part == "score" else f"a {part}" for part in lacking[name])
+            raise ValueError(f"metrics: {name!r} needs {spoken} column")
+    return tuple(names) or tuple(name for name in RATES if not lacking[name])
 
 
-def sums(tally: Tally, names: tuple[str, ...]) -> Iterator[Sums]:
-    """Reduce the tally to one rate after another, for each class that is measured."""
+def sums(people: People, names: tuple[str, ...]) -> Iterator[Sums]:
+    """Reduce the counts to one rate after another, for each class that is measured."""
     for name in names:
         rate = RATES[name]
-        for c in tally.positive if rate.per_class else (None,):
-            class_name = EVERY_CLASS if c is None else tally.classes[c]
-            values = _probability(tally, name, c) if rate.uses_probability else _share(tally, rate, c)
-            yield Sums(name, rate, class_name, *values)
+        for c in people.positive if rate.per_class else (None,):
+            class_name = EVERY_CLASS if c is None else people.classes[c]
+            yield Sums(name, rate, class_name, *_sums(people, rate, c))
 
 
-def _share(tally: Tally, rate: Rate, c: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    among = True if rate.among is None else rate.among(tally.label, tally.prediction, c)
-    event = rate.event(tally.label, tally.prediction, c)
-    total = tally.count * (event & among)
-    return tally.count * among, total, total
-
-
-def _probability(tally: Tally, name: str, c: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    if name == "mean probability":
-        return tally.count, tally.score, tally.square
-    truth = (
-        tally.label == c
-    )  # within a cell all labels are alike, so that the square follows: (p - y)² = p² - 2 p y + y
-    return tally.count, tally.score - truth * tally.count, tally.square - truth * (2 * tally.score - tally.count)
+def _sums(people: People, rate: Rate, c: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if not rate.uses_probability:
+        among = True if rate.among is None else rate.among(people.label, people.prediction, c)
+        total = people.count * (rate.event(people.label, people.prediction, c) & among)
+        return people.count * among, total, total
+    if "label" not in rate.needs:
+        return people.count, people.score, people.square
+    truth = people.label == c  # alike for all cases of a cell, so that (p - y)² = p² - 2 p y + y can be summed
+    return people.count, people.score - truth * people.count, people.square - truth * (2 * people.score - people.count)

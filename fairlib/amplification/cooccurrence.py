@@ -1,0 +1,162 @@
+"""How often attributes and tasks occur, alone and together: all that bias amplification needs to know of a data set.
+
+Arrays have one row per example and hold 0 or 1 (predictions may hold probabilities), so that several attributes or
+tasks may be there at once; they are read in blocks, without a copy. Columns of a table are summed by its engine.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+
+from fairlib import tables
+
+ROWS = 1 << 12  # examples read at a time: they stay in the processor's cache, and their float32 counts are exact
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many of `n` examples have each attribute (|A|), each task (|T|), and both at once (|A| x |T|).
+
+    Counts may be sums of weights or of probabilities, or rates: with `joint` P(T = 1 | A = 1), `attribute` is all ones.
+    `attributes` and `tasks` are names, by default numbers.
+
+    >>> women_and_men = Counts(n=100, attribute=[40, 60], task=[50], joint=[[30], [20]], tasks=["painting"])
+    >>> women_and_men.task_given_attribute.tolist()
+    [[0.75], [0.3333333333333333]]
+    """
+
+    n: float
+    attribute: np.ndarray
+    task: np.ndarray
+    joint: np.ndarray
+    attributes: tuple = ()
+    tasks: tuple = ()
+
+    def __post_init__(self) -> None:
+        for name in ("attribute", "task", "joint"):
+            values = np.asarray(getattr(self, name), dtype=float)
+            if not np.all(values >= 0):  # also False for NaN
+                raise ValueError(f"{name} must be counts of at least 0, found {values[~(values >= 0)][0]}")
+            object.__setattr__(self, name, values)
+        shape = (self.attribute.size, self.task.size)
+        if self.joint.shape != shape:
+            raise ValueError(f"joint must have the shape |A| x |T| = {shape}, found {self.joint.shape}")
+        for name, size in zip(("attributes", "tasks"), shape, strict=True):
+            names = tuple(getattr(self, name)) or tuple(range(size))
+            if len(names) != size:
+                raise ValueError(f"{name} must name {size} columns, found {len(names)} names")
+            object.__setattr__(self, name, names)
+
+    @property
+    def task_given_attribute(self) -> np.ndarray:
+        """P(T_t = 1 | A_a = 1), |A| x |T|; NaN where an attribute never occurs."""
+        return _ratio(self.joint, self.attribute[:, None])
+
+    @property
+    def attribute_given_task(self) -> np.ndarray:
+        """P(A_a = 1 | T_t = 1), |A| x |T|; NaN where a task never occurs."""
+        return _ratio(self.joint, self.task[None, :])
+
+
+def count(task, attribute) -> Counts:
+    """Count how often each attribute and task occurs, alone and together. One matrix product, O(n |A| |T|).
+
+    task, attribute : n x |T| and n x |A| of 0/1; a data frame lends its columns' names.
+
+    >>> count(task=[1, 1, 0], attribute=[[1, 0], [0, 1], [0, 1]]).joint.tolist()
+    [[1.0], [1.0]]
+    """
+    return count_named(task=task, attribute=attribute)
+
+
+def count_named(*, probabilities=True, **named) -> Counts:
+    """Count a task and an attribute array, in this order, with the arguments of `indicators`."""
+    task, attribute = indicators(probabilities=probabilities, **named).values()
+    tasks, attributes = (tuple(getattr(values, "columns", ())) for values in named.values())
+    kind = np.float32 if task.dtype.kind in "bui" and attribute.dtype.kind in "bui" else np.float64
+    in_attribute, product = np.zeros(attribute.shape[1]), np.zeros((attribute.shape[1] + 1, task.shape[1]))
+    for a, t in blocks(attribute, task, kind=kind):
+        in_attribute += a.sum(axis=0)
+        product += np.column_stack([a, np.ones(len(a), kind)]).T @ t  # the last row: how often each task
+    return Counts(len(task), in_attribute, product[-1], product[:-1], attributes, tasks)
+
+
+def count_columns(table, *, task, attribute, given="attribute", count=None, probabilities=False) -> Counts:
+    """Count columns of any table that `tables` reads: one row per combination of the given labels leaves its engine.
+
+    task, attribute : names of columns of 0/1; those that are not `given` may hold `probabilities`, which are summed.
+    count : column with the number of examples that a row stands for.
+    """
+    columns = {"attribute": attribute, "task": task}
+    columns = {role: [names] if isinstance(names, str) else list(names) for role, names in columns.items()}
+    known, labels = tables.schema(table), columns[given]
+    for role, name in ((role, name) for role, names in columns.items() for name in names):
+        tables.check_is_number(known, role, name, besides=(nw.Boolean, nw.Object))
+    outcomes = columns["task" if given == "attribute" else "attribute"]
+    weight = nw.lit(1.0) if count is None else nw.col(count).cast(nw.Float64)
+    totals = {tables.COUNT: tables.cases(count)}
+    for name in outcomes:
+        number = nw.col(name).cast(nw.Float64)
+        good = (number >= 0) & (number <= 1) if probabilities else (number == 0) | (number == 1)
+        totals[f"sum of {name}"] = tables.Total(number * weight)
+        totals[f"wrong in {name}"] = tables.Total(1.0 - good.fill_null(False).cast(nw.Float64))
+    with warnings.catch_warnings():  # narwhals makes a wide frame of pandas column by column
+        warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
+        found = tables.reduce(table, labels, totals, uses=outcomes, count=count)
+    if found.empty:
+        raise ValueError("the table has no rows, or all of them stand for 0 examples")
+    for name in outcomes:
+        if wrong := int(found[f"wrong in {name}"].sum()):
+            allowed = "probabilities in [0, 1]" if probabilities else "0 or 1"
+            raise ValueError(f"column {name!r} must hold {allowed}, found {wrong} row(s) with other or missing values")
+    label = indicators(**{given: found[labels]})[given].astype(float)
+    sums, n = found[[f"sum of {name}" for name in outcomes]].to_numpy(), found[tables.COUNT].to_numpy(dtype=float)
+    if given == "attribute":
+        return Counts(n.sum(), n @ label, sums.sum(axis=0), label.T @ sums, *columns.values())
+    return Counts(n.sum(), sums.sum(axis=0), n @ label, sums.T @ label, *columns.values())
+
+
+def indicators(*, probabilities=True, **named) -> dict[str, np.ndarray]:
+    """Return the named arrays as n x columns of 0/1, or raise a `ValueError` that names the argument.
+
+    probabilities : whether those that end in "_predicted" may hold probabilities. A vector becomes one column.
+    """
+    arrays = {name: _matrix(name, values, probabilities) for name, values in named.items()}
+    if len({len(array) for array in arrays.values()}) > 1:
+        found = ", ".join(f"{name} {len(array)}" for name, array in arrays.items())
+        raise ValueError(f"arrays must have one row per example, found {found} rows")
+    return arrays
+
+
+def blocks(*arrays: np.ndarray, kind=np.float64):
+    """Yield the arrays' rows in blocks, converted to `kind`."""
+    for start in range(0, len(arrays[0]), ROWS):
+        yield tuple(array[start : start + ROWS].astype(kind, copy=False) for array in arrays)
+
+
+def _matrix(name: str, values, probabilities: bool) -> np.ndarray:
+    array, probabilities = np.asarray(values), probabilities and name.endswith("_predicted")
+    if array.dtype == object:  # columns of several types
+        with suppress(TypeError, ValueError):
+            array = array.astype(float)
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "buif":
+        raise ValueError(f"{name} must be n x columns of 0/1, found shape {array.shape} of {array.dtype}")
+    for start in range(0, len(array), ROWS) if array.dtype.kind != "b" else ():  # in blocks, to need no large temporary
+        block = array[start : start + ROWS]
+        good = (block >= 0) & (block <= 1) if probabilities else (block == 0) | (block == 1)
+        if not good.all():
+            allowed = "probabilities in [0, 1]" if probabilities else "0 or 1"
+            row = start + int((~good).any(axis=1).argmax())
+            raise ValueError(f"{name} must be {allowed}, found {block[~good][0]} (row {row})")
+    return array
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)

@@ -1,0 +1,231 @@
+"""Bias amplification: does a model make the association of attribute and task stronger than its training data had it?
+
+An example has an attribute A (a woman, a man) and a task T (painting or not). The training data associate the two; a
+model's *errors* may follow that association or go against it. `attribute_to_task` and `task_to_attribute` are
+BiasAmp A->T and T->A of Wang & Russakovsky (2021), eq. (2); `mals` is BiasAmp_MALS of Zhao et al. (2017), eq. (1).
+
+The sign: **positive is amplification** of what the training data associate, negative is reduction, and a perfect model
+has 0. (oxonfair 0.3 reports A->T with the opposite sign.)
+
+Arrays have one row per example: n x |T| tasks and n x |A| attributes, 0 or 1, where several may be 1 at once. Data
+frames lend their columns' names to the tables of pairs. `from_counts` takes counts in place of arrays.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from fairlib import tables
+from fairlib.amplification.cooccurrence import Counts, count, count_columns, count_named
+
+DIRECTIONS = ("A->T", "T->A", "MALS")
+TIES = {"negative": 0.0, "zero": 0.5}  # the y_at of a pair that is exactly independent
+
+
+def mals(task, attribute, task_predicted, attribute_predicted, *, pairs=False):
+    """BiasAmp_MALS: are the groups that hold most of a task predicted to hold more of it?
+
+    1/|T| times the sum over pairs of y_at Δ_at, where Δ_at = P(Â_a = 1 | T̂_t = 1) - P(A_a = 1 | T_t = 1) and
+    y_at = 1 where P(A_a = 1 | T_t = 1) > 1/|A| (eq. 1). It cannot tell an error in T̂ from an error in Â, and it takes
+    a large group for a correlated one.
+
+    task, attribute : labels, by the paper's choice those of the training data; they set y_at and P(A_a = 1 | T_t = 1).
+    task_predicted, attribute_predicted : 0/1; they may be of other examples, as many as there are.
+    pairs : return the table of pairs instead, see `from_counts`.
+
+    >>> women_and_men = [[1, 0], [1, 0], [0, 1], [1, 0]]
+    >>> mals([[1], [1], [1], [0]], women_and_men, [[1], [1], [0], [0]], women_and_men)  # who paints: 2/3 women, now all
+    0.33333333333333337
+    """
+    labels = count_named(task=task, attribute=attribute)
+    predicted = count_named(task_predicted=task_predicted, attribute_predicted=attribute_predicted, probabilities=False)
+    return from_counts("MALS", labels, predicted, pairs=pairs)
+
+
+def attribute_to_task(task, attribute, task_predicted, *, train=None, pairs=False):
+    """BiasAmp A->T: by how much knowing the attribute moves the *task prediction* the way the training data lean.
+
+    Mean over all pairs of y_at Δ_at + (1 - y_at)(-Δ_at), where Δ_at = P(T̂_t = 1 | A_a = 1) - P(T_t = 1 | A_a = 1) on
+    the test set, and y_at = 1 where P(A_a = 1, T_t = 1) > P(A_a = 1) P(T_t = 1) (eq. 2).
+
+    task, attribute : labels, n x |T| and n x |A|.
+    task_predicted : n x |T|, 0/1 or probabilities.
+    train : (task, attribute) or `Counts` of the training data, which set the direction y_at; without it the test labels
+        do, and then the value is another one: an error in the direction correlates with an error in Δ.
+    pairs : return the table of pairs instead, see `from_counts`.
+
+    One matrix product over the examples, O(n |A| |T|), no copy of the input.
+
+    >>> women_and_men = [[1, 0], [1, 0], [0, 1], [0, 1]]
+    >>> attribute_to_task([[1], [1], [0], [0]], women_and_men, [[1], [1], [1], [0]])  # a man is now said to paint
+    -0.25
+    """
+    labels = count_named(task=task, attribute=attribute)
+    predicted = count_named(task_predicted=task_predicted, attribute=attribute)
+    return from_counts("A->T", labels, predicted, train=train, pairs=pairs)
+
+
+def task_to_attribute(task, attribute, attribute_predicted, *, train=None, pairs=False):
+    """BiasAmp T->A: by how much the task moves the *prediction of the attribute* the way the training data lean.
+
+    As `attribute_to_task`, with Δ_at = P(Â_a = 1 | T_t = 1) - P(A_a = 1 | T_t = 1) (eq. 2).
+
+    >>> women_and_men = [[1, 0], [1, 0], [0, 1], [1, 0]]
+    >>> task_to_attribute([[1], [1], [1], [0]], women_and_men, [[1, 0]] * 4)  # the man who paints is called a woman
+    -0.33333333333333337
+    """
+    labels = count_named(task=task, attribute=attribute)
+    predicted = count_named(task=task, attribute_predicted=attribute_predicted)
+    return from_counts("T->A", labels, predicted, train=train, pairs=pairs)
+
+
+def from_counts(direction, labels, predicted, *, train=None, ties="negative", pairs=False):
+    """Bias amplification from counts instead of arrays: in one place, all three metrics.
+
+    direction : "A->T", "T->A" or "MALS".
+    labels : `Counts` of the labels.
+    predicted : `Counts` of the attribute with the predicted task (A->T), of the predicted attribute with the task
+        (T->A), or of both predictions (MALS).
+    train : as in `attribute_to_task`. ties : as in `directions`.
+
+    Returns the mean over the pairs, or with `pairs` one row per (attribute, task): y (1, 0, or 0.5 for a tie that
+    counts zero), delta, amplification (yΔ + (1 - y)(-Δ); yΔ for MALS), n (the examples on which the model's
+    probability is conditioned), and reason where the pair is undefined (NaN). Undefined pairs are left out of the mean,
+    with a warning that counts them.
+
+    >>> labels = Counts(80, [40, 40], [40], [[30], [10]])  # 30 of 40 women paint, and 10 of 40 men
+    >>> from_counts("A->T", labels, Counts(80, [40, 40], [50], [[40], [10]]))
+    0.125
+    """
+    columns = _pairs(direction, labels, predicted, train=train, ties=ties)
+    if pairs:
+        names = pd.MultiIndex.from_product([labels.attributes, labels.tasks], names=["attribute", "task"])
+        return pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index=names).reset_index()
+    defined = columns["reason"] == ""
+    if not defined.all():
+        reasons, counts = np.unique(columns["reason"][~defined], return_counts=True)
+        why = "; ".join(f"{count}: {reason}" for reason, count in zip(reasons, counts, strict=True))
+        warnings.warn(f"{(~defined).sum()} of {defined.size} pairs are undefined and left out ({why})", stacklevel=3)
+    if not defined.any():
+        return float("nan")
+    total = columns["amplification"][defined].sum()
+    # For MALS a mean over tasks of a sum over attributes, all of which are defined for a task or none.
+    return float(total / (defined.any(axis=0).sum() if direction == "MALS" else defined.sum()))
+
+
+def from_table(direction, table, *, task, attribute, predicted, train=None, count=None, pairs=False):
+    """Bias amplification from columns of any table that `fairlib.tables` reads; its engine counts them.
+
+    task, attribute : names of the columns of labels.
+    predicted : those of the predicted tasks (A->T) or attributes (T->A), in the order of the labels; for MALS both:
+        (tasks, attributes).
+    train : a table with the same columns of labels, or `Counts`, that sets the direction y_at.
+    count : column with the number of examples that a row stands for, in `train` too if it is there.
+    pairs : as in `attribute_to_task`.
+
+    >>> people = pd.DataFrame({"woman": [1, 0], "paints": [1, 0], "said_to_paint": [0.9, 0.2], "people": [30, 50]})
+    >>> columns = {"task": "paints", "attribute": "woman", "predicted": "said_to_paint"}
+    >>> round(from_table("A->T", people, **columns, count="people"), 12)
+    -0.1
+    """
+    check_direction(direction)
+    columns = {"task": task, "attribute": attribute}
+    labels = count_columns(table, **columns, count=count)
+    if not (train is None or isinstance(train, Counts)):
+        train = count_columns(train, **columns, count=count if count in tables.columns(train) else None)
+    if direction == "MALS":
+        columns = dict(zip(columns, predicted, strict=True))
+    else:
+        columns["task" if direction == "A->T" else "attribute"] = predicted
+    given = "task" if direction == "T->A" else "attribute"
+    found = count_columns(table, **columns, given=given, count=count, probabilities=direction != "MALS")
+    return from_counts(direction, labels, found, train=train, pairs=pairs)
+
+
+def directions(train: Counts, *, direction="A->T", ties="negative") -> np.ndarray:
+    """Return y_at, |A| x |T|: 1 where the data associate attribute and task, 0 where not; NaN where they cannot say.
+
+    ties : "negative" as eq. (2) has it (an independent pair has y_at = 0), or "zero" as the authors' code has it (0.5:
+        the pair adds nothing). Counts are compared as integers, so that independence is exact.
+
+    >>> directions(Counts(80, [40, 40], [40, 20], [[30, 10], [10, 10]]), ties="zero").tolist()
+    [[1.0, 0.5], [0.0, 0.5]]
+    """
+    if ties not in TIES:
+        raise ValueError(f"ties must be one of {', '.join(TIES)}, found {ties!r}")
+    check_direction(direction)
+    if direction == "MALS":
+        if len(train.attribute) < 2:
+            raise ValueError("attribute must have a column per group, at least 2 for MALS (1/|A| would be 1), found 1")
+        y = np.where(len(train.attribute) * train.joint > train.task, 1.0, 0.0)
+        return np.where(train.task > 0, y, np.nan)
+    together, expected = train.n * train.joint, np.outer(train.attribute, train.task)
+    y = np.where(together > expected, 1.0, np.where(together == expected, TIES[ties], 0.0))
+    constant = [(counts == 0) | (counts == train.n) for counts in (train.attribute, train.task)]
+    return np.where(np.logical_or.outer(*constant), np.nan, y)
+
+
+def calibrated_threshold(scores, positive_rate: float) -> float:
+    """Return the threshold at which `scores >= threshold` marks the N p highest of N scores (section 3.3).
+
+    The rate comes from the training labels, the scores from validation data. Where equal scores make N p impossible,
+    the threshold that comes nearest is returned; infinity if nothing is to be marked. O(N log N).
+
+    >>> calibrated_threshold([0.1, 0.9, 0.4, 0.8], positive_rate=0.5)
+    0.8
+    """
+    scores = np.asarray(scores, dtype=float)
+    if scores.ndim != 1 or scores.size == 0 or np.isnan(scores).any():
+        raise ValueError(f"scores must be a non-empty vector without NaN, found shape {scores.shape}")
+    if not 0 <= positive_rate <= 1:
+        raise ValueError(f"positive_rate must be in [0, 1], found {positive_rate}")
+    values, counts = np.unique(scores, return_counts=True)
+    marked = np.append(np.cumsum(counts[::-1])[::-1], 0)  # by the threshold at each distinct score, and above them all
+    return float(np.append(values, np.inf)[np.abs(marked - round(positive_rate * scores.size)).argmin()])
+
+
+def _pairs(direction: str, labels: Counts, predicted: Counts, *, train, ties: str) -> dict[str, np.ndarray]:
+    """Compute the columns of the table of pairs, |A| x |T| each."""
+    reference = labels if train is None else counted(train)
+    for other in (predicted, reference):
+        if other.joint.shape != labels.joint.shape:
+            found = f"{labels.joint.shape} and {other.joint.shape}"
+            raise ValueError(f"labels, predictions and training data must have the same |A| x |T|, found {found}")
+    for what in ("attributes", "tasks"):
+        mine, theirs = getattr(labels, what), getattr(reference, what)
+        if mine != theirs and tuple(range(len(mine))) not in (mine, theirs):  # numbers stand for no names
+            raise ValueError(f"train must have the same {what} in the same order, found {theirs} beside {mine}")
+    y = directions(reference, direction=direction, ties=ties)
+    if direction == "A->T":
+        delta, n = predicted.task_given_attribute - labels.task_given_attribute, labels.attribute[:, None]
+    elif direction == "T->A":
+        delta, n = predicted.attribute_given_task - labels.attribute_given_task, labels.task
+    else:
+        delta, n = predicted.attribute_given_task - reference.attribute_given_task, predicted.task
+    never = {"A->T": "attribute never occurs", "T->A": "task never occurs", "MALS": "task never occurs or is predicted"}
+    one_sided = "task or attribute does not vary in the training data"
+    return {
+        "y": y,
+        "delta": delta,
+        "amplification": y * delta if direction == "MALS" else y * delta + (1 - y) * -delta,
+        "n": np.broadcast_to(n, y.shape),
+        "reason": np.where(np.isnan(delta), never[direction], np.where(np.isnan(y), one_sided, "")),
+    }
+
+
+def check_direction(direction: str) -> None:
+    """Raise unless it is one of `DIRECTIONS`."""
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
+
+
+def counted(train) -> Counts:
+    """Return `Counts` of training data that are (task, attribute), or `Counts` already."""
+    if isinstance(train, Counts):
+        return train
+    if not isinstance(train, tuple | list) or len(train) != 2:  # an array of two rows would pass as a pair
+        raise ValueError(f"train must be (task, attribute) or Counts, found {type(train).__name__}")
+    return count(*train)

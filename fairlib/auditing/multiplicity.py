@@ -1,0 +1,64 @@
+"""Many questions at once: which answers would still stand if only one had been asked?
+
+Fifteen comparisons at 5 % each find something in a third to a half of all audits of a fair model. What is controlled
+here is the probability of even one false finding among all of them (the family-wise error).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def holm(p_values) -> np.ndarray:
+    """Return p-values that may be compared with the level as if there were no others.
+
+    The k-th smallest of m is multiplied by m + 1 - k, and none may be below a smaller one's. It holds however the tests
+    hang together. NaN stays NaN and is no question. Holm 1979, Scandinavian Journal of Statistics 6.
+
+    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    # Not statsmodels' version, which collects all garbage at each call: .1 s in a session that holds a few tables.
+    p_values = np.array(p_values, dtype=float)
+    order = np.argsort(p_values)[: np.count_nonzero(~np.isnan(p_values))]  # NaN comes last
+    times = np.arange(len(order), 0, -1)
+    p_values[order] = np.minimum(np.maximum.accumulate(p_values[order] * times), 1)
+    return p_values
+
+
+def max_t(observed, null) -> np.ndarray:
+    """Return adjusted p-values from joint draws of all statistics under the null: Westfall and Young's method.
+
+    observed : (m,) statistics; the larger, the farther from "no difference". null : (draws, m) the same from data
+    without differences.
+
+    Each statistic, standardized by the draws, is compared with the *largest* of those in each draw that are not found
+    yet (step-down): questions that are nearly the same cost nearly nothing, where Holm counts each in full. The data
+    count as a draw: no p-value is below 1 / (1 + draws), and the family-wise error is at most the level where all
+    differences are null, or those that are behave as if all were. A statistic that is NaN has no p-value; a draw in
+    which it is NaN counts as far. Westfall and Young 1993, "Resampling-based multiple testing", algorithm 2.8.
+
+    >>> max_t([1.0, 9.0], [[2.0, 3.0], [4.0, 1.0], [0.0, 2.0]]).tolist()
+    [0.75, 0.25]
+    """
+    observed = np.asarray(observed, dtype=float)
+    known = ~np.isnan(observed)
+    every = np.vstack([observed, null])[:, known]  # the data are draw 0, so that all draws are treated alike
+    every[np.isnan(every)] = np.inf
+    every = _standardized(every)
+    order = np.argsort(-every[0], kind="stable")
+    largest = np.maximum.accumulate(every[:, order][:, ::-1], axis=1)[:, ::-1]
+    p = (largest >= every[0, order] - 1e-12).mean(axis=0)
+    adjusted = np.full(len(observed), np.nan)
+    adjusted[np.flatnonzero(known)[order]] = np.maximum.accumulate(p)
+    return adjusted
+
+
+def _standardized(every: np.ndarray) -> np.ndarray:
+    """Return (draws, m) less their mean, by their standard deviation; infinity stays, what is constant becomes 0."""
+    finite = np.isfinite(every)
+    values, count = np.where(finite, every, 0), np.maximum(finite.sum(axis=0), 1)
+    deviation = np.where(finite, values - values.sum(axis=0) / count, 0)
+    spread = np.sqrt((deviation**2).sum(axis=0) / count)
+    scaled = np.divide(deviation, spread, out=np.zeros_like(every), where=spread > 1e-12)
+    return np.where(finite, scaled, every)

@@ -1,0 +1,226 @@
+"""From any table to counts: how many cases share their groups, label, prediction and source.
+
+Whatever the audit says follows from these counts, made inside the engine that holds the table: a million rows with four
+attributes become a few thousand cells.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+
+from fairlib import tables
+from fairlib.metrics.examples import code, complete, distinct, index
+from fairlib.tables import COUNT, listed
+
+MISSING, EMPTY = "(missing)", "(empty)"
+MOST_CLASSES = 100
+LONGEST = 200  # characters of a name; what is longer is no name but a mistake
+MANY = 1000  # groups: more are suspicious
+SCORE, SQUARE = "fairlib: sum of probabilities", "fairlib: sum of their squares"
+DECIDED, LEVEL = "fairlib: probability at least the threshold", "fairlib: level of the probability"
+STEP, EDGE = 0.01, 1e-9  # of levels, in log odds: fine at rare classes too; what is within the edge of 0 or 1 is one
+MOST_TIED = 200_000  # cases: of more, the counts by level do not say which belong together
+
+
+class Columns(NamedTuple):
+    """Which column of the table plays which part."""
+
+    group: tuple[str, ...]
+    label: str | None = None
+    prediction: str | None = None
+    probability: str | None = None
+    source: str | None = None
+    count: str | None = None
+    threshold: float = 0.5  # where there are probabilities and no predictions
+
+
+class Coded(NamedTuple):
+    """A column as codes into its names."""
+
+    codes: np.ndarray
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Cases counted: arrays over cells, which share groups, label, prediction and source."""
+
+    attributes: dict[str, Coded]
+    classes: tuple[str, ...]
+    positive: tuple[int, ...]  # the classes that are measured, one against the rest
+    notes: tuple[str, ...]  # what a reader should know about how the columns were read
+    count: np.ndarray
+    label: np.ndarray | None = None  # codes of classes
+    prediction: np.ndarray | None = None
+    source: np.ndarray | None = None
+    score: np.ndarray | None = None  # the sum of the cell's probabilities of the positive class
+    square: np.ndarray | None = None  # the sum of their squares
+    level: np.ndarray | None = None  # of the probability, where cells are counted by level too
+
+    def __len__(self) -> int:
+        return int(self.count.sum())
+
+    def probability(self, most: int | None = None) -> np.ndarray:
+        """Return that of each cell: the mean over its level, or over one of `most` wider levels of equal shares."""
+        count, total = (np.bincount(self.level, values) for values in (self.count, self.score))
+        mean = total / count
+        if most is not None and len(mean) > most:
+            order = np.argsort(mean, kind="stable")
+            middle = np.empty_like(mean)
+            middle[order] = np.cumsum(count[order]) - count[order] / 2
+            wide = (middle * most / count.sum()).astype(int)
+            mean = (np.bincount(wide, total) / np.maximum(np.bincount(wide, count), 1))[wide]
+        return mean[self.level]
+
+
+def read(table, columns: Columns, *, positive=None) -> People:
+    """Check a table and count its cases. O(rows), in the engine that holds them."""
+    known = tables.schema(table)
+    for role, asked in columns._asdict().items():
+        for name in asked if role == "group" else (asked,) if asked and role != "threshold" else ():
+            if not isinstance(name, str):
+                raise ValueError(f"names of columns must be words, found {name!r}; rename it")
+            if name not in known:
+                raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
+    if columns.probability:
+        tables.check_is_number(known, "probability", columns.probability)
+    found = _cells(table, columns, columns.group)
+    if columns.probability:
+        tables.check_range(found, columns.probability, highest=1, allowed="lie in [0, 1]")
+    return _coded(found, columns, positive)
+
+
+def by_level(table, columns: Columns, cases: int, *, positive=None) -> dict[str, People]:
+    """Count the cases of a table again for each attribute, by the level of their probability.
+
+    A distribution is no sum, so the counts of `read` do not hold what AUCs and distances between distributions need.
+    """
+    columns = columns if cases <= MOST_TIED else columns._replace(source=None)
+    alone = [columns._replace(group=(name,)) for name in columns.group if columns.probability]
+    return {one.group[0]: _coded(_cells(table, one, [*one.group, LEVEL]), one, positive) for one in alone}
+
+
+def label_text(value) -> str:
+    """Write a value as a reader expects it: 1 and not 1.0, never an empty word, and not a whole book."""
+    text = str(int(value) if isinstance(value, float) and value.is_integer() else value)
+    if len(text) > LONGEST:
+        return f"{text[:LONGEST]}… ({len(text):,} characters)"
+    return text if text.strip() else EMPTY
+
+
+def _cells(table, columns: Columns, by: Sequence[str]) -> pd.DataFrame:
+    """Return one row per combination of the columns' values, with its count and its sums of probabilities."""
+    totals, derived, uses = {COUNT: tables.cases(columns.count)}, {}, []
+    if columns.probability:
+        # With counts, a row's probability belongs to as many cases.
+        chance, uses = nw.col(columns.probability).cast(nw.Float64), [columns.probability]
+        weight = nw.col(columns.count) if columns.count else 1.0
+        totals[SCORE] = tables.Total(chance * weight)
+        if columns.prediction is None:
+            derived[DECIDED] = chance >= columns.threshold
+        if LEVEL in by:
+            inside = chance.clip(EDGE, 1 - EDGE)
+            derived[LEVEL] = ((inside / (1 - inside)).log() / STEP).round()
+        else:
+            totals[SQUARE] = tables.Total(chance * chance * weight)
+            totals |= tables.range_of(columns.probability)
+    keys = [*by, *filter(None, (columns.label, columns.prediction, columns.source)), *derived]
+    return tables.reduce(table, list(dict.fromkeys(keys)), totals, derived=derived, uses=uses, count=columns.count)
+
+
+def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
+    if not len(cells):
+        raise ValueError("the table has no rows, or all its counts are 0")
+    notes: list[str] = []
+    attributes = {name: _attribute(cells[name], cells[COUNT], notes) for name in columns.group}
+    outcomes = {role: complete(cells, name) for role in ("label", "prediction") if (name := getattr(columns, role))}
+    classes = _classes(outcomes)
+    if columns.prediction is None:
+        classes = _two_classes(classes, positive, columns)
+    chosen = _chosen(classes, positive, outcomes)
+    if columns.probability and len(chosen) > 1:
+        several = f"but there are {len(classes)}; say which, one of {listed(classes)}"
+        raise ValueError(f"positive: column {columns.probability!r} holds the probability of one class, {several}")
+    found = {role: index(column, classes) for role, column in outcomes.items()}
+    if columns.prediction is None:
+        other = 1 - chosen[0] if len(classes) == 2 else chosen[0]
+        found["prediction"] = np.where(cells[DECIDED].to_numpy(dtype=bool), chosen[0], other)
+        called = label_text(classes[chosen[0]])
+        notes.append(f"‘{called}’ is predicted where column {columns.probability!r} is {columns.threshold:g} or more.")
+    if columns.source:
+        codes, names = code(cells[columns.source])
+        found["source"] = np.where(codes < 0, len(names), codes)
+    if LEVEL in cells:
+        found["level"] = code(cells[LEVEL])[0]
+    sums = {"count": COUNT, "score": SCORE, "square": SQUARE}
+    found |= {part: cells[name].to_numpy() for part, name in sums.items() if name in cells}
+    return People(attributes, tuple(_spelled(classes)), tuple(chosen), tuple(notes), **found)
+
+
+def _attribute(column: pd.Series, count: pd.Series, notes: list[str]) -> Coded:
+    """Code a column of groups, of which the missing are one, and note what is odd about it."""
+    codes, values = code(column)
+    names, called = _spelled(values), f"Column {column.name!r}"
+    if names != [label_text(value) for value in values]:
+        notes.append(f"{called} holds values that look alike, such as 1 and '1'; they are kept apart.")
+    if len(names) > MANY:
+        notes.append(f"{called} has {len(names):,} different values; does it name groups, or number rows?")
+    if (missing := codes < 0).any():
+        codes = np.where(missing, len(names), codes)
+        names.append(MISSING if MISSING not in names else f"{MISSING} value")
+        cases = f"{int(count[missing].sum()):,} case(s)"
+        notes.append(f"{called} has no value in {cases}; they are a group of their own, {names[-1]!r}.")
+    return Coded(codes, tuple(names))
+
+
+def _spelled(values: list) -> list[str]:
+    """Write several values so that no two look alike, even if 1 and "1" are among them."""
+    names = [label_text(value) for value in values]
+    times = Counter(names)
+    return [name if times[name] == 1 else repr(value) for name, value in zip(names, values, strict=True)]
+
+
+def _classes(outcomes: dict[str, pd.Series]) -> list:
+    found = {role: distinct([column]) for role, column in outcomes.items()}
+    for role, classes in found.items():
+        if (several := len(classes)) > MOST_CLASSES:
+            allowed = f"too many for classes (at most {MOST_CLASSES})"
+            allowed += "; if these are probabilities, name it as probability" if role == "prediction" else ""
+            raise ValueError(f"column {outcomes[role].name!r} has {several} different values, {allowed}")
+    together = distinct(outcomes.values())
+    types = {isinstance(value, str) for value in together}
+    if len(found) == 2 and not {*found["label"]} & {*found["prediction"]} and (len(together) > 2 or len(types) > 1):
+        columns = " and ".join(repr(column.name) for column in outcomes.values())
+        held = f"the labels are {listed(found['label'])}, the predictions {listed(found['prediction'])}"
+        raise ValueError(f"columns {columns} have no class in common: {held}")
+    return together
+
+
+def _two_classes(classes: list, positive, columns: Columns) -> list:
+    """Return the two classes that a threshold decides between."""
+    if not columns.label:  # nothing has been named yet
+        return [f"below {columns.threshold:g}", positive if positive is not None else f"{columns.threshold:g} or more"]
+    if len(classes) > 2:
+        why = "with more than two, a column of probabilities makes no predictions"
+        raise ValueError(f"prediction: column {columns.label!r} has {len(classes)} classes, {listed(classes)}; {why}")
+    if len(classes) == 1 and positive is not None and label_text(positive) != label_text(classes[0]):
+        return [*classes, positive]  # a label that happens to be constant
+    return classes
+
+
+def _chosen(classes: list, positive, outcomes: dict[str, pd.Series]) -> list[int]:
+    """Return which classes are measured: of two the last in order (1, True, "yes"), of more all; or that asked for."""
+    if positive is None:
+        return [len(classes) - 1] if len(classes) <= 2 else list(range(len(classes)))
+    written = [label_text(name) for name in classes]
+    if label_text(positive) not in written:
+        columns = " and ".join(repr(column.name) for column in outcomes.values())
+        raise ValueError(f"positive: no class {positive!r} in column(s) {columns}; they hold {listed(written)}")
+    return [written.index(label_text(positive))]

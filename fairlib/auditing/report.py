@@ -1,0 +1,220 @@
+"""An audit of a classifier: one call on its predictions, one report of what they show and what not.
+
+people (table -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing (differences,
+intervals, tests; many at once: multiplicity; how many more cases: needed) -> findings (sentences) -> page (HTML).
+Beside it: people -> summary (Table 2, AUCs). `command` is `python -m fairlib audit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from fairlib.auditing import comparing, findings, groups, multiplicity, needed, page, people, rates, summary
+from fairlib.auditing.findings import counted
+from fairlib.auditing.groups import EVERYONE_ELSE
+from fairlib.auditing.setting import Setting
+from fairlib.data import write_whole
+from fairlib.intervals.gaps import interval as interval_of_gap
+
+GAPS = ["attribute", "rate", "class", "groups", "highest", "lowest", "gap", "low", "high"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """What an audit found: `print` it for sentences, `to_frame()` for numbers, `to_html()` for a page to hand on."""
+
+    rows: pd.DataFrame  # as of `to_frame`
+    gaps: pd.DataFrame  # highest less lowest group: columns `GAPS`; the interval can reach 0
+    setting: Setting
+    people: people.People
+    levels: dict[str, people.People]  # by attribute, where there are probabilities
+    progress: bool = False
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """Return the metrics of the paper's Table 2 that the columns allow, and AUCs, for each attribute as a whole.
+
+        group : "accumulated", or the group where a metric has no aggregate. low, high : by drawing cases or sources
+        again. corrected : the value without what chance adds to it (split-sign). null : the mean of the metric where
+        groups make no difference. p : how often it is as far from "no difference" then. p_corrected : for all these
+        metrics together (max-T within an attribute, times the attributes). `attrs["notes"]` says who was left out.
+
+        Computed when first asked for, which takes up to a few seconds per attribute.
+        """
+        return summary.summarize(self.people, self.levels, self.setting, progress=self.progress)
+
+    @property
+    def findings(self) -> list[findings.Finding]:
+        """Return the sentences, each with its interval, what chance would do, and how many more cases would tell."""
+        return findings.findings(self.rows, self.setting)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per comparison.
+
+        units : how many of the n cases are independent: all, or as many as there are sources. low, high : an interval
+        for this comparison alone. p : how often chance does this in this comparison (none where there are too few).
+        p_corrected : how often at most chance leads to such a claim in an audit of this size (Holm). detectable : the
+        true difference that would be shown with the setting's power. more : how many more cases of the group would show
+        the margin (infinite where the others are too few as well). growth : how many times as many of all groups would.
+        """
+        return self.rows.copy()
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the report as one self-contained page, and write it to `path` if given."""
+        html = page.render(self)
+        if path is not None:
+            write_whole(Path(path), lambda beside: beside.write_text(html, encoding="utf-8"))
+        return html
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.summary}>"
+
+    def _repr_html_(self) -> str:
+        return page.render(self, framed=False)
+
+    def __str__(self) -> str:
+        lines = [self.summary, *self.people.notes, *(f"- {finding}" for finding in self.findings)]
+        return "\n".join(map(findings.plain, lines))
+
+    @property
+    def summary(self) -> str:
+        """Say what was compared and how it came out."""
+        unit, margin, rows = self.setting.unit, 100 * self.setting.margin, self.rows
+        count, tested = rows["verdict"].value_counts(), int(rows["p_corrected"].notna().sum())
+        groups = len({*rows["group"], *rows["against"]} - {EVERYONE_ELSE})
+        words = {
+            "shown": "{:,} shown",
+            "hint": "{:,} no more than hinted at",
+            "open": "{:,} open",
+            "small": f"{{:,}} ruled out to be {margin:g} points or more",
+            "too few": f"{{:,}} (too few {unit})",
+            "undefined": "{:,} (nothing varies)",
+        }
+        told = {verdict: text.format(count[verdict]) for verdict, text in words.items() if verdict in count}
+        untested = ", ".join(told.pop(verdict) for verdict in ("too few", "undefined") if verdict in told)
+        said = f"{self.setting.title}: {len(self.people):,} cases, {groups:,} groups."
+        said += f" {counted(tested, 'differences')} tested{': ' if told else ''}{', '.join(told.values())}."
+        return said + (f" Not tested: {untested}." if untested else "")
+
+
+def audit(
+    frame,
+    *,
+    group: str | Sequence[str],
+    label: str | None = None,
+    prediction: str | None = None,
+    probability: str | None = None,
+    source: str | None = None,
+    count: str | None = None,
+    positive=None,
+    threshold: float = 0.5,
+    reference: str | Mapping[str, object] | None = None,
+    depth: int = 2,
+    metrics: str | Sequence[str] | None = None,
+    margin: float = 0.05,
+    minimum: int = 30,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    interval: str = "auto",
+    title: str = "Audit",
+    progress: bool = False,
+) -> Report:
+    """Audit predictions: which groups fare differently, how sure that is, and what the data cannot say.
+
+    Parameters
+    ----------
+    frame : one row per case, in whatever `fairlib.tables` reads.
+    group : one or several columns that hold groups. Several are also crossed, up to `depth` at once.
+    label, prediction : columns with the true and the predicted class. Without labels only predictions can be compared.
+    probability : column with the probability of the `positive` class; where there is no prediction, that class is
+        predicted from `threshold` on.
+    source : column that says which cases belong together (one person, one template). What counts then is the number of
+        sources, and paired designs get the precision of pairs.
+    count : column with the number of cases that a row stands for, for data that are counts already.
+    positive : the class that is measured against the rest; by default the last in order of two, or each of several.
+    reference : the group that others are compared with, or {column: group}; by default everyone else.
+    metrics : names of rates (`fairlib.auditing.rates.RATES`) and of summary metrics (Table 2 and AUCs,
+        `fairlib.auditing.summary.SUMMARY`); of a kind of which none is named, all that the columns allow.
+    margin : the smallest difference that matters: 0.05 for 5 percentage points.
+    minimum : groups with fewer independent cases are not tested; they are named instead.
+    confidence, power : of the intervals and verdicts; of "so many more cases would show a difference of `margin`".
+    interval : how differences of shares get theirs: a method of `fairlib.bounds` for independent groups, or "counts":
+        Newcombe's where events are not few, else exact ones. By default "counts"; for sources that are pairs, betting
+        on their differences.
+    progress : show a bar on the error stream where it takes more than 2 s.
+
+    Costs one pass over the rows, and one more per group column where there are probabilities; then only counts matter.
+    Wrong columns or values raise a ValueError that names them.
+
+    >>> cases = pd.DataFrame({"sex": ["f", "m"] * 200, "label": "yes", "prediction": ["no", "yes", "yes", "yes"] * 100})
+    >>> found = audit(cases, group="sex", label="label", prediction="prediction", positive="yes", metrics="misses")
+    >>> found.to_frame()[["group", "against", "rate", "difference", "verdict"]].to_dict("records")
+    [{'group': 'sex = f', 'against': 'sex = m', 'rate': 'misses', 'difference': 0.5, 'verdict': 'shown'}]
+    """
+    names = tuple(group) if isinstance(group, list | tuple) else (group,)
+    asked = (metrics,) if isinstance(metrics, str) else tuple(metrics or ())
+    columns = people.Columns(names, label, prediction, probability, source, count, threshold)
+    setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, interval, title)
+    cases = people.read(frame, columns, positive=positive)
+    levels = people.by_level(frame, columns, len(cases), positive=positive)
+    chosen = rates.measured(cases, [name for name in setting.metrics if name not in summary.SUMMARY])
+    compared = groups.families(cases, depth=depth, reference=setting.references)
+    questions = [(sums, family) for sums in rates.sums(cases, chosen) for family in compared]
+    rows, gaps = [], []
+    for sums, family in tqdm(questions, desc="comparing", delay=2, disable=not progress):
+        rows.append(_compare(sums, family, setting))
+        if cases.source is None and not sums.rate.uses_probability:
+            gaps += _gap(sums, family, setting)
+    rows = _corrected(pd.DataFrame({name: np.concatenate([part[name] for part in rows]) for name in rows[0]}), setting)
+    return Report(rows, pd.DataFrame(gaps, columns=GAPS), setting, cases, levels, progress)
+
+
+def _compare(sums: rates.Sums, family: groups.Family, setting: Setting) -> dict[str, np.ndarray]:
+    """Return the columns of the comparisons of one rate within one family."""
+    sides, found = comparing.contrast(sums, family, setting.interval, setting.minimum, setting.confidence)
+    about = {
+        "attribute": family.attribute,
+        "group": [family.called(code) for code in family.compared],
+        "against": family.against,
+        "rate": sums.name,
+        "class": sums.class_name,
+    }
+    size = len(family.compared)
+    columns = {name: np.array(np.broadcast_to(value, size), dtype=object) for name, value in about.items()}
+    return columns | sides | found._asdict()
+
+
+def _corrected(rows: pd.DataFrame, setting: Setting) -> pd.DataFrame:
+    """Decide on the comparisons, all of them together, and say how many more cases each would need."""
+    plan = comparing.Contrast(**{name: rows[name].to_numpy() for name in comparing.Contrast._fields})
+    rows = rows.drop(columns=["variance", "variance_others", "expected"])
+    rows = rows.astype(dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64))
+    # Holm, not max-T, which would need all comparisons again for every draw, and no p could be below 1 / (1 + draws).
+    rows["p_corrected"] = multiplicity.holm(rows["p"].where(plan.fewer >= setting.minimum))
+    rows["verdict"] = findings.verdicts(rows, setting)
+    # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
+    level = {"alpha": setting.alpha / max(1, int(rows["p_corrected"].notna().sum())), "power": setting.power}
+    rows["detectable"] = needed.detectable(plan, **level)
+    rows["more"] = needed.more_needed(plan, margin=setting.margin, **level)
+    rows["growth"] = needed.growth(plan, margin=setting.margin, **level)
+    return rows
+
+
+def _gap(sums: rates.Sums, family: groups.Family, setting: Setting) -> list[tuple]:
+    """Return how far the groups are apart that are large enough to say; of two, their difference says it already."""
+    count, total = family.total(sums.count), family.total(sums.total)
+    enough = np.flatnonzero(count >= setting.minimum)
+    if len(enough) < 3:
+        return []
+    order = enough[np.argsort(total[enough] / count[enough], kind="stable")]
+    apart = interval_of_gap(total[enough], count[enough], confidence=setting.confidence)
+    highest, lowest = family.called(order[-1]), family.called(order[0])
+    about = (family.attribute, sums.name, sums.class_name, len(enough), highest, lowest)
+    return [(*about, apart.estimate, apart.low, apart.high)]

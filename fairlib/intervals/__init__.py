@@ -1,0 +1,1 @@
+"""Beyond the papers: intervals, power, gaps and sequences of looks."""

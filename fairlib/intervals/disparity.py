@@ -1,0 +1,198 @@
+"""How much more does group A pay than group B, and how sure is that? Every interval under one name.
+
+    >>> import numpy as np
+    >>> wrong_a, wrong_b = np.repeat([1, 0], [56, 14]), np.repeat([1, 0], [48, 32])
+    >>> print(disparity_interval(wrong_a, wrong_b, method="newcombe"))
+    0.200 [0.052, 0.334] (95% newcombe)
+
+`METHODS` lists them with what they promise. "finite-sample": the interval misses the truth with probability at most 1 -
+confidence, for every distribution of costs in [0, C] and any n. "exact": the same, for costs that are 0 or C.
+"asymptotic": in the limit of large groups; notebook 10 shows where they fail. The costs of a group (for pairs: the
+differences) are taken for independent draws with one mean: of clustered data, give the clusters' means.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairlib import tables
+from fairlib.interval import Interval, check_confidence
+from fairlib.intervals import betting, moments, pairs, proportions
+from fairlib.intervals.moments import Moments
+
+DEFAULT, DEFAULT_PAIRED = "betting", "betting_pairs"
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to an interval, for costs in [0, 1].
+
+    `function(cost_a, cost_b, alpha=, rng=)` returns the ends; None where costs must be 0 or 1. `counts` does it for
+    counts of 0-1 costs, vectorised: (x_a, n_a, x_b, n_b, alpha=), or (only_a, only_b, n, alpha=) for pairs; None where
+    more than the counts matters: the order in which a bettor sees the examples.
+    """
+
+    function: Callable[..., tuple[float, float]] | None
+    guarantee: str  # "finite-sample" | "exact" | "asymptotic"
+    paired: bool
+    reference: str
+    counts: Callable | None = None
+
+
+def disparity_interval(
+    cost_a: ArrayLike,
+    cost_b: ArrayLike,
+    *,
+    method: str | None = None,
+    max_cost: float = 1.0,
+    confidence: float = 0.95,
+    paired: bool = False,
+    rng=0,
+) -> Interval:
+    """Return mean(cost_a) - mean(cost_b) with its interval.
+
+    cost_a, cost_b : what each example of the group pays, from 0 to `max_cost`; if `paired`, lists of equal length whose
+        i-th entries belong together. Lists, tables of one column, or counted costs (`fairlib.tables.costs`).
+    method : a name in `METHODS`; by default "betting", or "betting_pairs" if `paired`.
+    rng : seed or Generator of the one shuffle that betting makes; the other methods ignore it. The seed is fixed unless
+        given, because the narrowest of many intervals promises nothing. The promise of betting is for examples in the
+        order in which they came. Counted costs have none: one is drawn, and the promise is kept on average over the
+        counts that could have been; for two given rates it may be kept a few points less often, or more often.
+
+    >>> print(disparity_interval([1, 0, 1, 1], [0, 0, 1, 0], method="exact_unconditional"))
+    0.500 [-0.302, 0.917] (95% exact_unconditional)
+    """
+    name = method or (DEFAULT_PAIRED if paired else DEFAULT)
+    allowed = [key for key, entry in METHODS.items() if entry.paired == paired]
+    if name not in allowed:
+        raise ValueError(f"method must be one of {', '.join(allowed)} for paired={paired}, found {name!r}")
+    check_confidence(confidence)
+    check_max_cost(max_cost)
+    cost_a, cost_b = (tables.counted(costs) or costs for costs in (cost_a, cost_b))
+    counted = isinstance(cost_a, tables.Counted) or isinstance(cost_b, tables.Counted)
+    a, b = _costs("cost_a", cost_a, max_cost), _costs("cost_b", cost_b, max_cost)
+    if paired and (counted or len(a.values) != len(b.values)):
+        found = "counts" if counted else f"{len(a.values)} and {len(b.values)}"
+        raise ValueError(f"cost_a and cost_b must be lists of equal length if paired, found {found}")
+    low, high = _ends(METHODS[name], a, b, 1 - confidence, rng, counted)
+    estimate = max_cost * float(np.average(a.values, weights=a.count) - np.average(b.values, weights=b.count))
+    low, high = (max_cost * float(np.clip(end, -1, 1)) for end in (low, high))
+    # A bettor weighs the examples a little differently; an interval without its estimate would only confuse.
+    return Interval(estimate, min(low, estimate), max(high, estimate), confidence, name)
+
+
+def check_max_cost(max_cost: float) -> None:
+    """Raise unless costs can be shares of this one."""
+    if not 0 < max_cost < np.inf:
+        raise ValueError(f"max_cost must be positive and finite, found {max_cost}")
+
+
+def _ends(method: Method, a: tables.Counted, b: tables.Counted, alpha: float, rng, counted: bool) -> tuple:
+    """Return the ends from counts where these say everything, else from the costs; counted ones are sorted first.
+
+    However the same examples were counted, they are then shuffled in the same way, by a generator that depends on the
+    counts if `rng` is a seed: with one shuffle for all counts of the same size, an unlucky one would stay so.
+    """
+    between = {
+        name: int(costs.count[(costs.values > 0) & (costs.values < 1)].sum())
+        for name, costs in (("cost_a", a), ("cost_b", b))
+    }
+    if method.counts and not any(between.values()):
+        if method.paired:
+            return method.counts(np.sum(a.values > b.values), np.sum(a.values < b.values), len(a.values), alpha=alpha)
+        (x_a, n_a), (x_b, n_b) = ((int(costs.values @ costs.count), int(costs.count.sum())) for costs in (a, b))
+        return method.counts(x_a, n_a, x_b, n_b, alpha=alpha)
+    if method.function is None:
+        name = max(between, key=between.get)
+        found = f"{between[name]} in between; try 'betting'"
+        raise ValueError(f"{name} must be 0 or max_cost for this method, found {found}")
+    if counted:
+        orders = [np.argsort(costs.values, kind="stable") for costs in (a, b)]
+        a, b = (tables.Counted(costs.values[at], costs.count[at]) for costs, at in zip((a, b), orders, strict=True))
+        if isinstance(rng, int | np.integer):
+            rng = np.random.default_rng([int(rng), zlib.crc32(b"".join(array.tobytes() for array in (*a, *b)))])
+    return method.function(np.repeat(*a), np.repeat(*b), alpha=alpha, rng=rng)
+
+
+def _costs(name: str, values, max_cost: float) -> tables.Counted:
+    """Return the costs as shares of the largest, checked, and how many examples pay each."""
+    counted = isinstance(values, tables.Counted)
+    costs = np.asarray(values.values if counted else values, dtype=float)
+    count = np.asarray(values.count, dtype=float) if counted else np.ones(costs.shape, dtype=np.int64)
+    if costs.ndim != 1 or not count.any():
+        raise ValueError(f"{name} must be a list of at least one cost, found shape {costs.shape}")
+    if counted:
+        whole = (count >= 0) & (count <= tables.MOST) & (count == np.floor(count))
+        if count.shape != costs.shape or not whole.all():
+            raise ValueError(f"{name}: counts must be whole numbers of at least 0, one per value, found {count}")
+        costs, count = costs[count > 0], count[count > 0].astype(np.int64)
+    outside = ~((costs >= 0) & (costs <= max_cost))  # NaN included
+    if outside.any():
+        shown = ", ".join(f"{value:g}" for value in costs[outside][:3])
+        raise ValueError(f"{name} must be in [0, max_cost={max_cost:g}], found {shown} ({count[outside].sum()} such)")
+    return tables.Counted(costs / max_cost, count)
+
+
+def _of_moments(function: Callable, guarantee: str, reference: str) -> Method:
+    def on_costs(cost_a, cost_b, *, alpha, rng):
+        return function(Moments.of(cost_a), Moments.of(cost_b), alpha=alpha)
+
+    def on_counts(x_a, n_a, x_b, n_b, *, alpha):
+        return function(Moments.of_counts(x_a, n_a), Moments.of_counts(x_b, n_b), alpha=alpha)
+
+    return Method(on_costs, guarantee, False, reference, on_counts)
+
+
+def _betting(cost_a, cost_b, *, alpha, rng):
+    return _bet(betting.matched_blocks(cost_a, cost_b, rng=rng), alpha)
+
+
+def _betting_pairs(cost_a, cost_b, *, alpha, rng):
+    return _bet(np.random.default_rng(rng).permutation((1 + cost_a - cost_b) / 2), alpha)
+
+
+def _bet(shares, alpha):
+    low, high = betting.mean_interval(shares, alpha=alpha / 2)
+    return 2 * low - 1, 2 * high - 1
+
+
+def _hoeffding_pairs(cost_a, cost_b, *, alpha, rng):
+    return pairs.hoeffding(float(np.mean(cost_a - cost_b)), len(cost_a), alpha=alpha)
+
+
+def _hoeffding_pair_counts(only_a, only_b, n, *, alpha):
+    return pairs.hoeffding((np.asarray(only_a) - only_b) / n, n, alpha=alpha)
+
+
+BETTING = "Waudby-Smith & Ramdas 2024 (JRSS B 86); Vorácek & Orabona 2025 (STaR-Bets)"
+ETHAYARAJH = "Ethayarajh 2020 (ACL), eq. 3"
+CLOPPER = "Clopper & Pearson 1934, union over groups"
+BUEHLER = "Buehler 1957 (JASA 52); Lloyd & Kabaila 2003"
+MIETTINEN = "Miettinen & Nurminen 1985 (Stat. Med. 4)"
+NEWCOMBE = "Newcombe 1998 (Stat. Med. 17, 873), method 10"
+MAURER = "Maurer & Pontil 2009 (COLT), theorem 10, two samples"
+MCNEMAR = "McNemar 1947 (Psychometrika 12), exact, inverted"
+FINITE, EXACT, ASYMPTOTIC = "finite-sample", "exact", "asymptotic"
+
+METHODS: dict[str, Method] = {
+    "betting": Method(_betting, FINITE, False, f"on matched blocks: {BETTING}"),
+    "bernstein_maximal": _of_moments(moments.bernstein_maximal, FINITE, f"{ETHAYARAJH}, maximal variance"),
+    "bernstein_sample": _of_moments(moments.bernstein_sample, ASYMPTOTIC, f"{ETHAYARAJH}, sample variance"),
+    "bernstein_centred": _of_moments(moments.bernstein_centred, FINITE, f"{ETHAYARAJH}, for c - C/2"),
+    "hoeffding": _of_moments(moments.hoeffding, FINITE, "Hoeffding 1963 (JASA 58), two samples"),
+    "empirical_bernstein": _of_moments(moments.empirical_bernstein, FINITE, MAURER),
+    "clopper_pearson": Method(None, EXACT, False, CLOPPER, proportions.clopper_pearson),
+    "exact_unconditional": Method(None, EXACT, False, BUEHLER, proportions.exact_unconditional),
+    "miettinen_nurminen": Method(None, ASYMPTOTIC, False, MIETTINEN, proportions.miettinen_nurminen),
+    "newcombe": Method(None, ASYMPTOTIC, False, NEWCOMBE, proportions.newcombe),
+    "welch": _of_moments(moments.welch, ASYMPTOTIC, "Welch 1947 (Biometrika 34)"),
+    "betting_pairs": Method(_betting_pairs, FINITE, True, f"on the pairs' differences: {BETTING}"),
+    "hoeffding_pairs": Method(_hoeffding_pairs, FINITE, True, "Hoeffding 1963 (JASA 58)", _hoeffding_pair_counts),
+    "mcnemar": Method(None, EXACT, True, MCNEMAR, pairs.mcnemar),
+    "tango": Method(None, ASYMPTOTIC, True, "Tango 1998 (Stat. Med. 17, 891)", pairs.tango),
+}

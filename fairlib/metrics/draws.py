@@ -1,0 +1,147 @@
+"""Other data that could have been: resampled, exchanged between groups, or split in two halves.
+
+Sentences made from one template, or around one identity term, succeed and fail together. So whole sources and whole
+terms are drawn, never sentences; to see what a fair model would give, whole terms are exchanged between groups. Where
+nothing ties examples together they are drawn one by one, at a cost that does not grow with their counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import stats
+
+from fairlib.metrics.examples import EXAMPLES, Examples, NotMeasurable
+
+MEMORY = 2_000_000  # numbers per array and batch of draws
+MOST = 10**9 - 1  # examples that are exchanged or halved: NumPy's generator takes no more, SciPy's ends the process
+PROFILE = ("label", "prediction", "probabilities")  # what makes examples of a group alike, where nothing ties them
+
+
+class NothingToExchange(ValueError):
+    """No two groups have terms that could stand in for each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Some replicates of the data, as weights: nothing is copied, every metric is a function of weighted sums."""
+
+    source_weight: np.ndarray  # (replicates, sources)
+    term_weight: np.ndarray  # (replicates, terms)
+    term_group: np.ndarray  # (replicates, terms) the group that each term stands for
+
+
+def bootstrap(examples: Examples, replicates: int, rng: np.random.Generator) -> Iterator[Draws]:
+    """Draw the data again: the Bayesian bootstrap of whole sources and terms, or else of single examples.
+
+    Every source and every term gets an exponential weight of mean 1, and an example the product of its two: with two
+    crossed ways to vary, the variance comes out right or a little large (Owen and Eckles 2012, "Bootstrapping data
+    arrays of arbitrary order", Annals of Applied Statistics 6). Unlike counts, such weights lose no group or class.
+    """
+    for size in _batches(examples, replicates):
+        if examples.counted:  # the exponential weights of k examples of one profile add up to a Gamma(k) variable
+            yield _weighted(examples, terms=rng.standard_gamma(examples.count, size=(size, len(examples))))
+        else:
+            sources = rng.standard_exponential((size, _sources(examples)))
+            terms = rng.standard_exponential((size, len(examples.term_group)))
+            yield _weighted(examples, sources=sources, terms=terms)
+
+
+def exchanged(examples: Examples, replicates: int, rng: np.random.Generator) -> Iterator[Draws]:
+    """Exchange whole identity terms between groups at random: what the metric would be if groups made no difference.
+
+    Terms are exchanged among those that occur in the same sources (adjectives with adjectives), so that every source
+    keeps its number of variations per group. Examples that nothing ties together, which must be `complete`, are
+    exchanged one by one: Patefield's algorithm draws their counts, with the same sizes of groups and profiles.
+    """
+    if examples.counted:
+        if (cases := examples.count.sum()) > MOST:
+            raise NothingToExchange(f"count: {cases:,} examples, more than the {MOST:,} to exchange at most")
+        table = examples.count.reshape(len(examples.groups), -1)
+        tables = stats.random_table(table.sum(axis=1), table.sum(axis=0))
+        for size in _batches(examples, replicates):
+            drawn = tables.rvs(size, method="patefield", random_state=rng)
+            yield _weighted(examples, terms=np.reshape(drawn, (size, -1)).astype(float))
+        return
+    exchangeable = [terms for terms in _same_sources(examples) if np.ptp(examples.term_group[terms]) > 0]
+    if not exchangeable:
+        raise NothingToExchange("term: no terms of different groups occur in the same sources: none can be exchanged")
+    for size in _batches(examples, replicates):
+        groups = np.tile(examples.term_group, (size, 1))
+        for terms in exchangeable:
+            groups[:, terms] = rng.permuted(groups[:, terms], axis=1)
+        yield replace(_weighted(examples, terms=np.ones(groups.shape)), term_group=groups)
+
+
+def complete(examples: Examples) -> Examples:
+    """Return counted examples with a row for every group and profile, 0 or not: a table of groups x profiles."""
+    columns = {name: array for name in PROFILE if (array := getattr(examples, name)) is not None}
+    profiles = np.column_stack(list(columns.values()))
+    first, profile = np.unique(profiles, axis=0, return_index=True, return_inverse=True)[1:]
+    groups, size = len(examples.groups), len(first)
+    count = np.bincount(examples.group * size + profile.ravel(), examples.count, minlength=groups * size)
+    group, rows = np.repeat(np.arange(groups), size), np.tile(first, groups)
+    own = {"term": np.arange(len(rows)), "term_group": group, "source": np.zeros(len(rows), dtype=int)}
+    picked = {name: array[rows] for name, array in columns.items()}
+    return replace(examples, group=group, count=count.astype(np.int64), **own, **picked)
+
+
+def halves(examples: Examples, splits: int, rng: np.random.Generator) -> tuple[str, Iterator[Draws]]:
+    """Return what is halved ("terms", "sources" or "examples"), and the data in random halves, `splits` times.
+
+    In each batch all the one halves come first, then the other halves in the same order. Terms are split evenly in each
+    group, sources in each class, and examples in each group and class.
+    """
+    if examples.counted and (cases := examples.count.sum()) > MOST:
+        raise ValueError(f"count: {cases:,} examples, more than the {MOST:,} to halve at most")
+    label = np.zeros(len(examples), dtype=int) if examples.label is None else examples.label
+    if examples.independent.min() >= 2:
+        by = "examples" if examples.resampled == EXAMPLES else "terms"
+        stratum = examples.term_group * len(examples.classes) + (label if by == "examples" else 0)
+    elif _sources(examples) >= 2:
+        by, stratum = "sources", np.zeros(_sources(examples), dtype=int)
+        stratum[examples.source] = label
+    else:
+        raise NotMeasurable("every group needs two or more examples, or identity terms, to be halved")
+    return by, _halved(examples, by, stratum, splits, rng)
+
+
+def _halved(examples: Examples, by: str, stratum: np.ndarray, splits: int, rng) -> Iterator[Draws]:
+    count = examples.count if examples.counted else np.ones(len(stratum), dtype=np.int64)
+    strata = [np.flatnonzero(stratum == which) for which in np.unique(stratum)]
+    for size in _batches(examples, splits, times=2):
+        one = np.zeros((size, len(count)))
+        for rows in strata:
+            half = (count[rows].sum() + rng.integers(2)) // 2
+            one[:, rows] = rng.multivariate_hypergeometric(count[rows], half, size=size, method="marginals")
+        both = np.concatenate([one, count - one])
+        yield _weighted(examples, sources=both) if by == "sources" else _weighted(examples, terms=both)
+
+
+def _same_sources(examples: Examples) -> list[np.ndarray]:
+    """Group terms by the set of sources that they occur in: a set is known by the sum of its sources' random labels."""
+    label = np.random.default_rng(0).integers(0, 2**62, size=(_sources(examples), 2), dtype=np.uint64)
+    keys = np.zeros((len(examples.term_group), 2), dtype=np.uint64)
+    source, term = np.unique(np.stack([examples.source, examples.term]), axis=1)
+    np.add.at(keys, term, label[source])  # wraps around, which is fine for a label
+    which = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+    return np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
+
+
+def _sources(examples: Examples) -> int:
+    return int(examples.source.max()) + 1
+
+
+def _weighted(examples: Examples, *, sources=None, terms=None) -> Draws:
+    size = len(terms if sources is None else sources)
+    sources = np.ones((size, _sources(examples))) if sources is None else sources
+    terms = np.ones((size, len(examples.term_group))) if terms is None else terms
+    return Draws(sources, terms, np.broadcast_to(examples.term_group, terms.shape))
+
+
+def _batches(examples: Examples, replicates: int, *, times: int = 1) -> Iterator[int]:
+    batch = max(1, MEMORY // (len(examples) * len(examples.groups)) // times)
+    for start in range(0, replicates, batch):
+        yield min(batch, replicates - start)

@@ -1,0 +1,151 @@
+"""From scores to metrics: the sums of equations (1) to (6), for the data as they are or for many replicates at once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fairlib.metrics import comparisons
+from fairlib.metrics.cells import Cells, Sample, background
+from fairlib.metrics.draws import Draws
+from fairlib.metrics.examples import ACCUMULATED, Examples, NotMeasurable
+from fairlib.metrics.table2 import BACKGROUNDS, NORMALIZERS, Metric
+
+REPLICATED_COMBINATIONS = 20  # per source and replicate: they average over sources, so few suffice
+
+
+class Evaluation:
+    """One table under one set of draws: cells are counted once and shared by all metrics."""
+
+    def __init__(self, examples: Examples, draws: Draws | None, *, combinations: int, rng: np.random.Generator) -> None:
+        """Take the data as they are (draws None) or replicates of them."""
+        self.examples, self.draws, self.combinations, self.rng = examples, draws, combinations, rng
+        self._cells: dict[tuple, Cells] = {}
+
+    def rows(self, metric: Metric, target: int | None) -> dict:
+        """Return the metric's values by group and accumulated, each with one value per replicate."""
+        groups = self.examples.groups
+        if metric.two_groups and len(groups) != 2:
+            raise NotMeasurable(f"it compares exactly two groups, and the table has {len(groups)}")
+        cells = self._cells_of(metric, target)
+        if len(cells.examples) == 0:  # no example of the class
+            named = (*(() if metric.kind == "MCM" else groups), *(() if metric.kind == "VBCM" else (ACCUMULATED,)))
+            return dict.fromkeys(named, np.full(1 if self.draws is None else len(self.draws.term_group), np.nan))
+        score, compare, real = self._score(metric, cells), metric.comparison, None
+        if metric.single:
+            compare = comparisons.OVER_PRODUCT.get(metric.comparison, metric.comparison)
+            if compare is metric.comparison:
+                score, real = self._one_variation_each(score)
+        if metric.kind == "MCM":
+            return {ACCUMULATED: self._average(compare(score)[..., None], cells, real)[:, 0]}
+        if metric.kind == "PCM":
+            compared = groups
+            pairs = self._average(comparisons.of_pairs(compare, score), cells, real)
+            member = np.stack(np.triu_indices(len(groups), 1))
+            # A group's own value is the mean over the pairs that contain it.
+            per_group = np.stack([pairs[:, (member == g).any(axis=0)].mean(axis=1) for g in range(len(groups))], axis=1)
+            total = pairs.sum(axis=1)
+        else:
+            compared, against = self._background(metric, target, score)
+            kept = [groups.index(group) for group in compared]
+            per_group = self._average(compare(against, score), cells, real)[:, kept]
+            total = per_group.sum(axis=1)
+        rows = dict(zip(compared, per_group.T, strict=True))
+        if metric.kind != "VBCM":
+            rows[ACCUMULATED] = total / NORMALIZERS[metric.normalizer](len(compared))
+        return rows
+
+    def scoreless(self, metric: Metric, target: int | None) -> list:
+        """Name the groups that have no score, in one source or more."""
+        cells = self._cells_of(metric, target)
+        if len(cells.examples) == 0:
+            return list(self.examples.groups)
+        score = metric.score(cells)
+        missing = score.size == 0 if isinstance(score, Sample) else np.isnan(score)
+        return [group for group, lacks in zip(self.examples.groups, missing.any(axis=(0, 1)), strict=True) if lacks]
+
+    def _cells_of(self, metric: Metric, target: int | None, beta: str = "") -> Cells:
+        """Return the cells that a metric looks at (all examples, or only those with or without the class), or beta."""
+        by_unit = metric.fairness == "counterfactual"
+        key = (target, metric.examples, by_unit, beta)
+        if key not in self._cells:
+            if beta:
+                self._cells[key] = background(self._cells_of(metric, target), beta)
+            else:
+                self._cells[key] = Cells(self._selected(metric, target), target, by_unit, self.draws)
+        return self._cells[key]
+
+    def _selected(self, metric: Metric, target: int | None) -> Examples:
+        if metric.fairness == "counterfactual":
+            self.examples.check_units(one_label=metric.examples != "all")
+        if metric.examples == "all":
+            return self.examples
+        return self.examples.only((self.examples.need("label") == target) == (metric.examples == "gold"))
+
+    def _score(self, metric: Metric, cells: Cells) -> np.ndarray | Sample:
+        score = metric.score(cells)
+        found = score.size.shape if isinstance(score, Sample) else np.shape(score)
+        if found not in (cells.shape, (*cells.shape[:-1], 1)):
+            raise ValueError(f"score must return a Sample or an array of shape {cells.shape}; found {found}")
+        return score
+
+    def _background(self, metric: Metric, target: int | None, score) -> tuple[tuple, np.ndarray | Sample]:
+        """Return the groups that are compared, and the score of the background of each."""
+        groups, beta = self.examples.groups, metric.background
+        if beta not in BACKGROUNDS:
+            if beta not in groups:
+                allowed = ", ".join(map(repr, (*BACKGROUNDS, *groups)))
+                raise ValueError(f"background must be one of {allowed}, found {beta!r}")
+            return tuple(group for group in groups if group != beta), score[..., [groups.index(beta)]]
+        against = self._score(metric, self._cells_of(metric, target, beta))
+        if isinstance(against, Sample) and not isinstance(score, Sample):
+            raise ValueError("a comparison of one variation at a time needs a group's name as its background")
+        return groups, against
+
+    def _one_variation_each(self, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+        """Return scores (replicates, units, combinations, groups), and which combinations of a unit are real."""
+        if self.draws is None:
+            quantiles, real = combinations(sample.size[0], limit=self.combinations, rng=self.rng)
+            return sample.at(quantiles), real
+        several = np.count_nonzero(sample.weights[0], axis=-1).max() > 1
+        count = min(self.combinations, REPLICATED_COMBINATIONS) if several else 1
+        # Spread evenly within each group, in an order of its own: far less noise than independent draws.
+        places = np.broadcast_to(np.arange(count), (*sample.size.shape, count))
+        quantiles = (self.rng.permuted(places, axis=-1) + self.rng.random(places.shape)) / count
+        return sample.at(quantiles), np.ones((sample.size.shape[1], count), dtype=bool)
+
+    def _average(self, values: np.ndarray, cells: Cells, real: np.ndarray | None) -> np.ndarray:
+        """Average comparisons over combinations and sources: (replicates, groups) remain."""
+        if real is not None:
+            values = np.einsum("bkmg,km->bkg", values, real / real.sum(axis=1, keepdims=True))
+        if self.draws is None or not cells.by_unit:
+            return values.mean(axis=1)
+        source = np.zeros(cells.shape[1], dtype=int)
+        source[cells.unit] = cells.examples.source
+        weight = self.draws.source_weight[:, source]
+        return np.einsum("bkg,bk->bg", values, weight / weight.sum(axis=1, keepdims=True))
+
+
+def combinations(sizes: np.ndarray, *, limit: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Choose one variation per group: every combination in turn, or `limit` random ones where there are more.
+
+    Random ones use every variation of a group equally often, and are drawn for each unit on its own. sizes : (units,
+    groups) variations. Returns quantiles (units, groups, combinations) for `Sample.at`, and which combinations of a
+    unit are real (units, combinations); the others only fill up.
+    """
+    shapes, which = np.unique(sizes.astype(int), axis=0, return_inverse=True)
+    width = min(limit, max(math.prod(shape) for shape in shapes.tolist()))
+    quantiles = np.full((*sizes.shape, width), 0.5)
+    real = np.zeros((len(sizes), width), dtype=bool)
+    for number, shape in enumerate(shapes.tolist()):
+        units, count = np.flatnonzero(which.ravel() == number), math.prod(shape)
+        real[units, :count] = True
+        if count <= limit:
+            chosen = np.array(np.unravel_index(np.arange(count), shape))
+            quantiles[units, :, :count] = (chosen + 0.5) / np.array(shape)[:, None]
+            continue
+        for group, variations in enumerate(shape):
+            turns = (np.arange(limit) + rng.integers(variations, size=(len(units), 1))) % variations
+            quantiles[units, group] = (rng.permuted(turns, axis=1) + 0.5) / variations
+    return quantiles, real

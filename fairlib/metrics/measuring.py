@@ -1,0 +1,241 @@
+"""Any metric on any table of predictions: one call, a tidy answer, and beside each value an interval and a null."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from fairlib.interval import check_confidence
+from fairlib.metrics import draws
+from fairlib.metrics.evaluation import Evaluation
+from fairlib.metrics.examples import Columns, Examples, NotMeasurable, read
+from fairlib.metrics.table2 import METRICS, Metric
+
+ALL_CLASSES = "all"  # the class of metrics that take all classes together
+COLUMNS = ["metric", "class", "group", "value"]
+
+
+def measure(
+    predictions,
+    metrics=None,
+    *,
+    classes=None,
+    replicates: int = 0,
+    confidence: float = 0.95,
+    combinations: int = 100,
+    rng=0,
+    **columns,
+) -> pd.DataFrame:
+    """Measure fairness metrics on a table with one row per example, and say how sure one can be.
+
+    Parameters
+    ----------
+    predictions : any table that `fairlib.tables` reads. Rows that are alike are counted first, where the table is.
+    metrics : names from `fairlib.METRICS`, or a mapping of names to `Metric`s of your own; by default every metric that
+        the table allows.
+    classes : the classes to measure one against the rest; by default all.
+    replicates : with a number, e.g. 1000, four columns more: `low` and `high`, the interval with `confidence` from
+        drawing whole sources and terms again; `null`, the mean of the metric when whole terms are exchanged between
+        groups, which is what it would be for a fair model; `p`, how often that is as far from "no difference" as the
+        value. An interval that stays off 0 is no evidence for a metric that cannot be negative: ask `p`.
+    combinations : how many combinations of one variation per group stand for all of them, where a metric takes one
+        variation at a time and its mean has no closed form (section 5 of the paper: 100).
+    rng : a Generator or seed, for these combinations and the replicates.
+    columns : what the columns of the table are called, where not as in `fairlib.metrics.examples.Columns`: `group`,
+        `label`, `prediction`, `probability` (a pattern, one column per class), `count` (of the examples that a row
+        stands for), and for counterfactual metrics `source` (which template or original sentence) and `term` (which
+        identity term). What no metric asks for may be absent. `bins` puts probabilities into so many bins of equal
+        width: means and mean absolute differences change by at most 1/(2 bins) per group, Wasserstein distances and
+        ranges by at most 1/bins, an equality gap by at most half the chance that two scores share a bin.
+
+    Returns
+    -------
+    A tidy frame: metric, class, group, value. Rows of a group are the vector-valued version: against its background, or
+    the mean over the pairs that contain it. The row "accumulated" is the aggregate, which VBCMs lack; MCMs have nothing
+    else. A class "all" belongs to metrics that take all classes together. What is not defined is NaN, and
+    `result.attrs["undefined"]` says why; `attrs["not measured"]` names the metrics that were left out by default, and
+    why; `attrs["groups"]` gives the order in which signed metrics of two groups subtract.
+
+    >>> people = pd.DataFrame({"group": list("aabb"), "label": [1, 1, 1, 1], "prediction": [1, 0, 1, 1]})
+    >>> measure(people, "TPRDifference", classes=1)[["metric", "group", "value"]].to_dict("records")[-1]
+    {'metric': 'TPRDifference', 'group': 'accumulated', 'value': -0.5}
+    """
+    chosen, explicit = choose(metrics)
+    # A metric of one's own may look at probabilities without saying so.
+    scores = any(metric.uses == "probabilities" or metric not in METRICS.values() for metric in chosen.values())
+    examples = read(predictions, Columns(**columns), classes=classes, scores=scores)
+    options = {"confidence": confidence, "combinations": combinations, "rng": rng}
+    return tabulate([(examples, chosen)], explicit, replicates, **options)
+
+
+def choose(metrics) -> tuple[dict[str, Metric], bool]:
+    """Return metrics by name, and whether the caller asked for them one by one."""
+    if metrics is None:
+        return METRICS, False
+    names = metrics if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
+    chosen = dict(metrics) if isinstance(metrics, Mapping) else {name: METRICS.get(name) for name in names}
+    if not chosen:
+        raise ValueError("metrics must name at least one, found none; with None, all are measured")
+    if wrong := [name for name, metric in chosen.items() if not isinstance(metric, Metric)]:
+        raise ValueError(
+            "metrics must be names from fairlib.METRICS or a mapping of names to Metric, but no Metric is found for "
+            f"{wrong[0]!r}; the names are {', '.join(METRICS)}"
+        )
+    return chosen, True
+
+
+def tabulate(
+    parts: list, explicit: bool, replicates: int, *, confidence: float, combinations: int, rng
+) -> pd.DataFrame:
+    """Measure metrics on examples, for all pairs (examples, metrics) of `parts`, and put all rows into one frame."""
+    check_confidence(confidence)
+    for name, number, least in (("replicates", replicates, 0), ("combinations", combinations, 1)):
+        if not isinstance(number, int | np.integer) or number < least:
+            raise ValueError(f"{name} must be a whole number of at least {least}, found {number!r}")
+    rng = np.random.default_rng(rng)
+    tables, undefined, left_out, no_null = [], [], {}, ""
+    for examples, metrics in parts:
+        values, reasons, not_measured = observed(examples, metrics, explicit, combinations, rng)
+        table = pd.DataFrame([(*key, value[0]) for key, value in values.items()], columns=COLUMNS)
+        undefined, left_out = undefined + reasons, left_out | not_measured
+        if replicates and values:
+            rows, why = _unsure(examples, metrics, values, replicates, confidence, combinations, rng)
+            no_null = why or no_null
+            table[["low", "high", "null", "p"]] = np.array(list(rows.values()))
+            undefined += _undefined_ends(values, rows)
+        tables += [table] if values else []
+    if not tables:
+        raise ValueError("none of the metrics can be measured: " + "; ".join(f"{k}: {v}" for k, v in left_out.items()))
+    result, examples = pd.concat(tables, ignore_index=True), parts[0][0]
+    few, many = examples.independent.min(), examples.independent.max()
+    result.attrs |= {
+        "groups": list(examples.groups),
+        "undefined": undefined,
+        "not measured": left_out,
+        "resampled": f"{examples.resampled} ({few} to {many} terms per group)" if replicates else "",
+        "no null": no_null,
+    }
+    return result
+
+
+def observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, combinations: int, rng) -> tuple:
+    """Return values by (metric, class, group), reasons for what is undefined, and reasons for what is left out."""
+    evaluation = Evaluation(examples, None, combinations=combinations, rng=rng)
+    values, reasons, left_out = {}, [], {}
+    for name, metric in metrics.items():
+        for target in examples.measured if metric.per_class else (None,):
+            class_name = ALL_CLASSES if target is None else examples.classes[target]
+            try:
+                rows = evaluation.rows(metric, target)
+            except NotMeasurable as error:
+                if explicit:
+                    raise ValueError(f"{name} cannot be measured: {error}") from error
+                left_out[name] = str(error)
+                break
+            values |= {(name, class_name, group): value for group, value in rows.items()}
+            if undefined := [group for group, value in rows.items() if not np.isfinite(value[0])]:
+                said = {"metric": name, "class": class_name, "reason": _reason(evaluation, metric, target)}
+                reasons += [{**said, "group": group} for group in undefined]
+    return values, reasons, left_out
+
+
+def replicated(
+    examples: Examples, metrics: dict[str, Metric], values: dict, kind: str, replicates: int, combinations: int, rng
+) -> dict:
+    """Return, for every key of `values`, the values of all replicates of a kind: "bootstrap" or "null"."""
+    draw = draws.bootstrap if kind == "bootstrap" else draws.exchanged
+    examples = draws.complete(examples) if kind == "null" and examples.counted else examples
+    return over_draws(examples, draw(examples, replicates, rng), metrics, values, combinations, rng)
+
+
+def over_draws(
+    examples: Examples, drawn: Iterator[draws.Draws], metrics: dict[str, Metric], keys, combinations: int, rng
+) -> dict:
+    """Return, for every (metric, class, group) of `keys`, the values in all replicates that are drawn."""
+    wanted = dict.fromkeys((name, class_name) for name, class_name, _ in keys)
+    found: dict[tuple, list] = {key: [] for key in keys}
+    for some in drawn:
+        evaluation = Evaluation(examples, some, combinations=combinations, rng=rng)
+        for name, class_name in wanted:
+            target = examples.classes.index(class_name) if metrics[name].per_class else None
+            for group, value in evaluation.rows(metrics[name], target).items():
+                found[name, class_name, group].append(value)
+    return {key: np.concatenate(batches) for key, batches in found.items()}
+
+
+def interval(metric: Metric, value: float, replicates: np.ndarray, confidence: float) -> tuple[float, float]:
+    """Return value ± the distance that the replicates keep with `confidence`: the symmetric bootstrap (Hall 1988).
+
+    A metric made of absolute differences grows with noise, so its replicates lie above the value as the value lies
+    above the truth. The width takes that in; plain quantiles would never reach 0. It is no test of "no difference".
+
+    Ratios are compared on the log scale, where they are symmetric; what cannot be negative has no negative end. A
+    replicate in which the metric is undefined counts as infinitely far; a value that is not finite has no interval.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        center, drawn = (np.log(value), np.log(replicates)) if metric.neutral == 1 else (value, replicates)
+    if not np.isfinite(center):
+        return np.nan, np.nan
+    distances = np.abs(drawn - center)
+    margin = np.quantile(np.where(np.isnan(distances), np.inf, distances), confidence, method="higher")
+    low, high = center - margin, center + margin
+    if metric.neutral == 1:
+        return np.exp(low), np.exp(high)
+    return (low if metric.signed else max(low, 0.0)), high
+
+
+def distance(metric: Metric, values):
+    """Return how far values of a metric are from "no difference"; ratios on the log scale, where they are symmetric."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.abs(np.log(values)) if metric.neutral == 1 else np.abs(values)
+
+
+def p_value(distance: float, null_distances: np.ndarray) -> float:
+    """Return how often the null is at least as far from "no difference" as the value, which counts as one draw.
+
+    A draw in which the metric is undefined counts as far.
+    """
+    if np.isnan(distance):
+        return np.nan
+    return (1 + np.count_nonzero(~(null_distances < distance - 1e-12))) / (1 + len(null_distances))
+
+
+def _unsure(examples, metrics, values: dict, replicates: int, confidence: float, combinations: int, rng) -> tuple:
+    """Return low, high, null and p by (metric, class, group), and why there is no null."""
+    resampled = replicated(examples, metrics, values, "bootstrap", replicates, combinations, rng)
+    exchanged, why = {}, ""
+    try:
+        exchanged = replicated(examples, metrics, values, "null", replicates, combinations, rng)
+    except draws.NothingToExchange as error:
+        why = str(error)
+    rows = {}
+    for key, (value,) in values.items():
+        metric, null, p = metrics[key[0]], np.nan, np.nan
+        if exchanged:
+            null = exchanged[key].mean()
+            p = p_value(distance(metric, value), distance(metric, exchanged[key]))
+        rows[key] = (*interval(metric, value, resampled[key], confidence), null, p)
+    return rows, why
+
+
+def _undefined_ends(values: dict, rows: dict[tuple, tuple]) -> list[dict]:
+    """Say of which values that are defined the interval, or the null, is not."""
+    found = []
+    for (name, class_name, group), (low, _, null, p) in rows.items():
+        reason = "interval: a ratio of 0 has none on the log scale, where ratios are symmetric" if np.isnan(low) else ""
+        if np.isnan(null) and not np.isnan(p):
+            reason = "null: without differences between groups the metric is undefined in some draws"
+        if reason and np.isfinite(values[name, class_name, group][0]):
+            found.append({"metric": name, "class": class_name, "group": group, "reason": reason})
+    return found
+
+
+def _reason(evaluation: Evaluation, metric: Metric, target: int | None) -> str:
+    """Say why a value is not finite: a group without what its score needs, or a ratio over 0."""
+    if groups := evaluation.scoreless(metric, target):
+        needs = getattr(metric.score, "needs", "examples")
+        where = {"all": "", "gold": " with the class as label", "other": " with another label"}[metric.examples]
+        return f"no {needs}{where} in group(s) {', '.join(map(str, groups))}"
+    return "a score of 0 stands below the line: the ratio is infinite, or undefined where both scores are 0"

@@ -1,0 +1,136 @@
+"""Metrics for sequence labelling: three views of the same tokens, each measured by the code for classification."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from fairlib import tables
+from fairlib.metrics import scores, spans
+from fairlib.metrics.examples import ROLES, Columns, Examples, coded, probability_columns
+from fairlib.metrics.measuring import choose, tabulate
+
+# Scores without true negatives: taken on exact spans. All others see each token as a decision of its own (section 5.1).
+SPAN_SCORES = (scores.f1, scores.false_negative_rate, scores.true_positive_rate, scores.recall)
+SENTENCE = ["source", "group", "term"]
+
+
+def measure_sequences(
+    tokens,
+    metrics=None,
+    *,
+    classes=None,
+    replicates: int = 0,
+    confidence: float = 0.95,
+    combinations: int = 100,
+    rng=0,
+    position: str = "position",
+    slot: str = "slot",
+    **columns,
+) -> pd.DataFrame:
+    """Measure fairness metrics of a sequence labeller; parameters and result as in `measure`, and what follows.
+
+    tokens : any table that `fairlib.tables` knows; its rows are brought into memory. One row per token of a sentence,
+        which is a (source, group, term). `position` orders the tokens of a sentence; `slot` is true on those of the
+        identity term; labels and predictions are BILOU tags; probabilities, if any, have a column per tag (`p_U-LOC`).
+    classes : entity types; by default those that occur as labels.
+
+    F1, recall and false negative rates are on exact spans; other scores of predictions see every token as a decision.
+    The probability of a type is summed over its B, I, L and U. Metrics that do not restrict themselves to the class
+    include the tokens of the context, so they depend on the length of sentences. Counterfactual metrics follow each
+    token of a source across groups, with the tokens of the term averaged into one; a token that not every variation of
+    the source has, such as an article before the term, is left out of them: `result.attrs["not aligned"]` counts these.
+
+    >>> tokens = {"source": [1] * 4, "group": list("aabb"), "term": list("xxyy"), "position": [0, 1] * 2}
+    >>> tokens |= {"slot": [False, True] * 2, "label": ["O", "U-LOC"] * 2, "prediction": ["O", "U-LOC", "O", "O"]}
+    >>> measure_sequences(pd.DataFrame(tokens), "FNED")
+      metric class        group  value
+    0   FNED   LOC            a    0.5
+    1   FNED   LOC            b    0.5
+    2   FNED   LOC  accumulated    1.0
+    """
+    chosen, explicit = choose(metrics)
+    names = Columns(**columns)
+    if names.count is not None or names.bins is not None:
+        raise ValueError("count and bins are for tables of examples: a row of tokens is one token, as it is")
+    views, not_aligned = _views(tokens, names, {"position": position, "slot": slot}, classes)
+    metrics_of: dict[str, dict] = {view: {} for view in views}
+    for name, metric in chosen.items():
+        of_predictions = "spans" if metric.score in SPAN_SCORES else "tokens"
+        metrics_of["aligned" if metric.fairness == "counterfactual" else of_predictions][name] = metric
+    parts = [(views[view], wanted) for view, wanted in metrics_of.items() if wanted]
+    result = tabulate(parts, explicit, replicates, confidence=confidence, combinations=combinations, rng=rng)
+    result.attrs["not aligned"] = not_aligned
+    place = {name: index for index, name in enumerate(chosen)}
+    return result.sort_values("metric", key=lambda names: names.map(place), kind="stable", ignore_index=True)
+
+
+def _views(tokens, names: Columns, own: dict, classes) -> tuple[dict[str, Examples], int]:
+    """Return the tokens, the spans and the aligned tokens as examples, and how many tokens could not be aligned."""
+    roles = {role: getattr(names, role) for role in ROLES} | own
+    tags = probability_columns(names.probability, tables.columns(tokens))
+    tokens = tables.rows(tokens, list(dict.fromkeys([*roles.values(), *tags.values()])))
+    frame, order = _sorted(tokens, roles)
+    sentence = frame.groupby(SENTENCE, sort=False, observed=True).ngroup().to_numpy()
+    if frame.assign(sentence=sentence).duplicated(["sentence", "position"]).any():
+        raise ValueError(f"column {own['position']!r} must number the tokens of a sentence, found a number twice")
+    matched = spans.compare(frame["label"], frame["prediction"], sentence)
+    first = frame.loc[~pd.Series(sentence).duplicated(), SENTENCE]
+    by_span = matched[["label", "prediction"]].join(first.iloc[matched["sentence"]].reset_index(drop=True))
+    types = {name: spans.split(frame[name])[1] for name in ("label", "prediction")}
+    by_token = frame[[*SENTENCE, "slot"]].assign(**types, **_probability_of_types(tokens, tags, order))
+    known, occurring = (sorted({*kinds} - {spans.OUTSIDE}) for kinds in (np.r_[*types.values()], types["label"]))
+    wanted = occurring if classes is None else [classes] if isinstance(classes, str) else list(classes)
+    if strange := [name for name in wanted if name not in known]:
+        raise ValueError(f"classes must be entity types of the tags, {', '.join(known)}, found {strange[0]!r}")
+    aligned, left_out = _aligned(by_token, sentence)
+    found = {
+        view: coded(some, Columns(), probability_columns("p_{}", some), classes=wanted, unit=unit)
+        for view, some, unit in (("tokens", by_token, None), ("spans", by_span, None), ("aligned", aligned, "unit"))
+    }
+    if without := set(found["tokens"].groups) - set(found["spans"].groups):
+        raise ValueError(f"group(s) {', '.join(map(repr, without))} have neither a labelled nor a predicted span")
+    return found, left_out
+
+
+def _sorted(tokens: pd.DataFrame, columns: dict[str, str]) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the columns under the names of their roles, sentence by sentence and token by token, and that order."""
+    frame = tokens[list(columns.values())].set_axis(list(columns), axis=1)
+    frame["position"] = pd.to_numeric(frame["position"].astype(object), errors="coerce")  # as text, 10 is before 2
+    if empty := [columns[name] for name in frame if frame[name].isna().any()]:
+        raise ValueError(f"column(s) {', '.join(empty)} of tokens have missing values, or no number")
+    if not (known := frame["slot"].isin([True, False])).all():
+        raise ValueError(f"column {columns['slot']!r} must be true or false, found {frame['slot'][~known].iloc[0]!r}")
+    order = np.lexsort([frame["position"], *(pd.factorize(frame[name])[0] for name in SENTENCE)])
+    return frame.iloc[order].reset_index(drop=True), order
+
+
+def _probability_of_types(tokens: pd.DataFrame, tags: dict[str, str], order: np.ndarray) -> dict[str, np.ndarray]:
+    """Sum the probabilities of the tags of each type: columns p_<type>."""
+    sums: dict[str, np.ndarray] = {}
+    for tag, name in tags.items():
+        if tag == spans.OUTSIDE or tag[:2] in ("B-", "I-", "L-", "U-"):
+            values = tokens[name].to_numpy(dtype=float)[order]
+            if not np.isfinite(values).all() or values.min() < 0:  # before a sum could hide it
+                raise ValueError(f"probabilities must lie in [0, 1]; column {name!r} holds others or missing values")
+            kind = f"p_{spans.split([tag])[1][0]}"
+            sums[kind] = sums.get(kind, 0.0) + values
+    return sums
+
+
+def _aligned(by_token: pd.DataFrame, sentence: np.ndarray) -> tuple[pd.DataFrame, int]:
+    """Average the tokens of each slot into one; number the places that all variations share; count what is left out."""
+    slot = by_token["slot"].to_numpy(dtype=bool)
+    first = np.r_[True, sentence[1:] != sentence[:-1]]
+    piece = np.cumsum(first | ~slot | np.r_[True, ~slot[:-1]]) - 1  # tokens of one slot share a number
+    rules = {name: "mean" if name.startswith("p_") else "first" for name in by_token.columns}
+    merged = by_token.groupby(piece).agg(rules)
+    number = sentence[np.flatnonzero(np.r_[True, piece[1:] != piece[:-1]])]
+    filled = merged["slot"].astype(int)
+    # Tokens are counted between slots, so that an article before the slot shifts nothing behind it.
+    stretch = 2 * filled.groupby(number).cumsum() - filled
+    place = merged.groupby([number, stretch]).cumcount()
+    unit = merged.assign(stretch=stretch, place=place).groupby(["source", "stretch", "place"], observed=True).ngroup()
+    variations = pd.Series(number).groupby(pd.factorize(merged["source"])[0]).transform("nunique").to_numpy()
+    everywhere = unit.groupby(unit).transform("size").to_numpy() == variations
+    return merged.assign(unit=unit)[everywhere], int((~everywhere).sum())

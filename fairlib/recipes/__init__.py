@@ -1,0 +1,4 @@
+"""How every bundled table is computed from genuine files: one module per source, a recipe per table.
+
+Nothing here is needed to read a bundled table; a table's card names the module that holds its recipe.
+"""

@@ -1,0 +1,215 @@
+"""Tables of the first paper: annotator disagreement on MultiNLI, and real systems on WinoBias and WinoMT."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from fairlib.data import load
+from fairlib.ledger import published
+from fairlib.recipes.originals import File, original, recipe, require_columns
+
+MULTINLI = "https://cims.nyu.edu/~sbowman/multinli/multinli_1.0.zip"
+MATCHED = File(
+    "mnli/multinli_1.0_dev_matched.jsonl",
+    sha256="9db14e02591c51b7c0401802382f01602ce97c21697a68a263f8c4b5958229a6",
+    size=12_925_073,
+    url=MULTINLI,
+    member="multinli_1.0/multinli_1.0_dev_matched.jsonl",
+)
+MISMATCHED = File(
+    "mnli/multinli_1.0_dev_mismatched.jsonl",
+    sha256="65f3a993919f6a26f1468145a7ea2a7d8f5da175f1fee93a14315ba4fda0fd0e",
+    size=13_460_535,
+    url=MULTINLI,
+    member="multinli_1.0/multinli_1.0_dev_mismatched.jsonl",
+)
+PARTIAL = File(
+    "mnli/dev_matched_partial.csv.gz",
+    sha256="df1d7c5cd3e9d551464d4b9ee6227b64e85dff34afa8f64f8373b37449e694fb",
+    size=84_672,
+    how="It joins MultiNLI's matched dev set with ChaosNLI's annotator labels (github.com/easonnie/ChaosNLI) and the "
+    "predictions of a RoBERTa-base; columns index, pairID, genre, gold_label, annotator_labels_if_3of5, roberta_split, "
+    "roberta_pred_seed0-2.",
+)
+LLM = File(
+    "winobias/gpt35_turbo_type1_test.csv",
+    sha256="6dbfe8197c35e267aca6b830b5076db186fbeb95579a26ceac2de9a371641e5e",
+    size=19_246,
+    how="Released answers of gpt-3.5-turbo on the type 1 test pairs; columns trial, pair, pro_correct, anti_correct.",
+)
+WINOMT = File(
+    "winobias/winomt_systems.csv",
+    sha256="3a4bfd0012894bfd1b049e89857402f2d83268a7d7afcc42343af3962337cd56",
+    size=5_365,
+    how="Gold against translated gender, counted from the outputs released with WinoMT (github.com/gabrielStanovsky/"
+    "mt_gender); columns system, language, gold, predicted, count.",
+)
+WINOBIAS = "https://raw.githubusercontent.com/uclanlp/corefBias/master/WinoBias/wino/data/"
+SENTENCES = {
+    f"{stereotype}_stereotyped_type{kind}.txt.{split}": sha256
+    for (stereotype, kind, split), sha256 in zip(
+        product(("anti", "pro"), (1, 2), ("dev", "test")),
+        (
+            "a4e0ebae344e78b56f657a42e8ae684b9db7747d177c5e7149c0907ebb7f3bf6",
+            "331db5bd74bfefebf146a60b67645152a4a1991570d2a56f57154103ac361dd2",
+            "763ad829ad724f9a85ead689ba8ca69072020cb1238def6210f0fc6a47b97e59",
+            "336571ac1ea8c06cd2aba8e5dd2bd98e00acc0c48da3e4ec5ec7e54eb2633a8f",
+            "dd55a0d220fe4c0ceb63dd4648223fb4fe1a58d5ad95c116a002ad24b0e292a5",
+            "db7838907238a758eeb5779e48f38c013b892910d6fe864456c59f04245c6689",
+            "8f0250de723cea9328e3eaf7169e07936f01aa5909ce7aa580db66eb803f4e86",
+            "ea1c1fd94fa612e3cc44d7fa3cc4cb76021bb63fdf94f9826f430051e9052438",
+        ),
+        strict=True,
+    )
+}
+WINOBIAS_FILES = {name: File(f"winobias/{name}", sha256=sha, url=WINOBIAS + name) for name, sha in SENTENCES.items()}
+
+PAIRS_PER_GENRE = 2000
+# Pairs without a majority label in the mismatched genres. Not counted by us: reported elsewhere, and confirmed in sum
+# by the 9,832 labelled pairs of the mismatched dev set.
+MISMATCHED_WITHOUT_MAJORITY = {"facetoface": 26, "letters": 23, "nineeleven": 26, "oup": 39, "verbatim": 54}
+
+
+def annotator_costs(annotations: pd.DataFrame) -> pd.DataFrame:
+    """Count the pairs by genre and cost: the share of a pair's annotators who differ from its gold label.
+
+    A pair without a majority has the gold label "-", which every annotator differs from: its cost is 1. Keeping these
+    pairs comes closest to the means that the paper prints.
+    """
+    annotators = annotations["annotator_labels"].explode()
+    differs = annotators != annotations["gold_label"].reindex(annotators.index)
+    cost = differs.groupby(level=0).mean().round(4)
+    counts = pd.DataFrame({"genre": annotations["genre"], "cost": cost}).value_counts().rename("count")
+    return counts.reset_index().sort_values(["genre", "cost"], ignore_index=True)
+
+
+def reconstructed_costs() -> pd.DataFrame:
+    """Return the counts that the printed means and the known counts determine, where the genuine files are not at hand.
+
+    A genre's 2,000 costs are multiples of 1/5, so its printed mean fixes their sum up to ± 5 fifths; `_sums_of_fifths`
+    narrows that down with the other columns of Table 1. In the matched genres the pairs with 3 of 5 votes and those
+    without a majority are known, so the pairs with 4 of 5 votes follow. In the mismatched genres only the pairs without
+    a majority are known; the rest is split between 3 and 4 of 5 votes as in the matched genres.
+    """
+    known = load("mnli_known_counts").set_index("genre")
+    fifths = _sums_of_fifths()
+    without = known["without_majority"].reindex(fifths.index).fillna(pd.Series(MISMATCHED_WITHOUT_MAJORITY))
+    rest = fifths - 5 * without  # fifths that come from pairs with 4 of 5 (one each) and 3 of 5 votes (two each)
+    three = known["three_of_five"].reindex(fifths.index)
+    four = rest - 2 * three
+    odds = three.sum() / four.sum()  # of 3 against 4 votes
+    three = three.fillna((rest * odds / (1 + 2 * odds)).round())
+    four = rest - 2 * three
+    counts = pd.DataFrame({0.0: PAIRS_PER_GENRE - four - three - without, 0.2: four, 0.4: three, 1.0: without})
+    long = counts.astype(int).rename_axis("genre").reset_index().melt("genre", var_name="cost", value_name="count")
+    return long.astype({"cost": float}).sort_values(["genre", "cost"], ignore_index=True)
+
+
+def _sums_of_fifths() -> pd.Series:
+    """Return for each genre the sum of its costs, in fifths, that fits all 30 printed numbers of Table 1 best.
+
+    With K fifths in a genre and T in all: in-genre K/10,000, out-genre (T - K)/90,000. Each printed number allows
+    half a unit of its last digit, so for a given T each K lies in a range; of the T whose ranges can add up to it, the
+    one is taken whose K lie closest to the printed means.
+    """
+    table = published()["printed"].filter(like="ethayarajh2020/table1/").astype(float)
+    table.index = pd.MultiIndex.from_tuples([name.split("/")[2:] for name in table.index], names=["genre", None])
+    printed = table.unstack()
+    nearest = (printed["in"] * 10_000).round()
+    best = None
+    for total in range(int(nearest.sum()) - 50, int(nearest.sum()) + 51):
+        low, high = _allowed(printed, total)
+        if (low > high).any() or not low.sum() <= total <= high.sum():
+            continue
+        fifths = nearest.clip(low, high)
+        while (missing := total - fifths.sum()) != 0:  # move the genre that is still nearest to its printed mean
+            step = np.sign(missing)
+            movable = fifths[(fifths + step).between(low, high)]
+            fifths[(movable - nearest).abs().idxmin()] += step
+        distance = ((fifths - nearest) ** 2).sum()
+        if best is None or distance < best[0]:
+            best = distance, fifths
+    if best is None:
+        raise ValueError("no counts fit all printed numbers of Table 1")
+    return best[1]
+
+
+def _allowed(printed: pd.DataFrame, total: int) -> tuple[pd.Series, pd.Series]:
+    """Return the smallest and largest number of fifths per genre that Table 1 allows, given their total."""
+    half = 0.0005
+
+    def fifths(sign: int) -> pd.DataFrame:
+        own, others = 10_000 * (printed["in"] + sign * half), total - 90_000 * (printed["out"] - sign * half)
+        return pd.concat([own, others, 9_000 * (printed["difference"] + sign * half) + total / 10], axis=1)
+
+    return np.ceil(fifths(-1).max(axis=1)), np.floor(fifths(+1).min(axis=1))
+
+
+@recipe(files=[MATCHED, MISMATCHED], bundle=reconstructed_costs)
+def mnli_costs() -> pd.DataFrame:
+    """Pairs of MultiNLI's two dev sets by genre and cost (columns genre, cost, count)."""
+    columns = ["genre", "gold_label", "annotator_labels"]
+    files = {file.path: pd.read_json(original(file), lines=True) for file in (MATCHED, MISMATCHED)}
+    annotations = [require_columns(rows, columns, path)[columns] for path, rows in files.items()]
+    return annotator_costs(pd.concat(annotations, ignore_index=True))
+
+
+def _matched_pairs() -> pd.DataFrame:
+    columns = ["genre", "gold_label", "annotator_labels_if_3of5"]
+    return require_columns(pd.read_csv(original(PARTIAL)), columns, PARTIAL.path)
+
+
+@recipe(files=[PARTIAL])
+def mnli_known_counts() -> pd.DataFrame:
+    """Pairs without a majority, and with a majority of 3 of 5, in each matched genre."""
+    by_genre = _matched_pairs().groupby("genre")
+    without, three = PAIRS_PER_GENRE - by_genre.size(), by_genre["annotator_labels_if_3of5"].count()
+    return pd.DataFrame({"without_majority": without, "three_of_five": three}).reset_index()
+
+
+@recipe(files=[PARTIAL])
+def mnli_roberta() -> pd.DataFrame:
+    """Predictions of a RoBERTa-base on the matched genres: pairs by seed, genre and whether it was right."""
+    pairs = _matched_pairs()
+    classes = {0.0: "entailment", 1.0: "contradiction", 2.0: "neutral"}
+    tables = []
+    for seed in range(3):
+        predicted = pairs[f"roberta_pred_seed{seed}"].map(classes)
+        right = (predicted == pairs["gold_label"])[predicted.notna()]
+        counts = pd.DataFrame({"genre": pairs["genre"], "right": right.astype(int)}).dropna().value_counts()
+        tables.append(counts.rename("count").reset_index().assign(seed=seed))
+    table = pd.concat(tables).astype({"right": int})
+    return table[["seed", "genre", "right", "count"]].sort_values(["seed", "genre", "right"], ignore_index=True)
+
+
+@recipe(files=WINOBIAS_FILES.values())
+def winobias_sentences() -> pd.DataFrame:
+    """Sentences in each file of the WinoBias release."""
+    rows = []
+    for name, file in WINOBIAS_FILES.items():
+        stereotype, _, rest = name.split("_")
+        kind, _, split = rest.split(".")
+        lines = original(file).read_text(encoding="utf-8").splitlines()
+        rows.append((stereotype, int(kind.removeprefix("type")), split, sum(bool(line.strip()) for line in lines)))
+    return pd.DataFrame(rows, columns=["stereotype", "type", "split", "sentences"])
+
+
+@recipe(files=[LLM])
+def winobias_llm() -> pd.DataFrame:
+    """A large language model on 395 WinoBias pairs: pairs by trial and by which of the two sentences was right."""
+    columns = ["trial", "pro_correct", "anti_correct"]
+    answers = require_columns(pd.read_csv(original(LLM)), columns, LLM.path)
+    return answers[columns].value_counts().rename("pairs").reset_index().sort_values(columns, ignore_index=True)
+
+
+@recipe(files=[WINOMT])
+def winomt_systems() -> pd.DataFrame:
+    """Translation systems on WinoMT: sentences by system, language, gender in the source, and whether it was kept."""
+    columns = ["system", "language", "gold", "predicted", "count"]
+    counts = require_columns(pd.read_csv(original(WINOMT)), columns, WINOMT.path).query("gold != 'neutral'")
+    counts = counts.assign(right=(counts["gold"] == counts["predicted"]).astype(int))
+    keys = ["system", "language", "gold", "right"]
+    return counts.groupby(keys)["count"].sum().rename("sentences").reset_index()

@@ -1,0 +1,152 @@
+"""Image data sets on disk, in the formats in which they are distributed: COCO 2014 and CelebA.
+
+A reader returns an `ImageSet` per split: where each image lies, its labels, and, for COCO, where its people and its
+objects are. Nothing is loaded until an image is asked for. Needs only NumPy, pandas and Pillow.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from fairlib.recipes.originals import require_columns
+
+PERSON = 1  # COCO's category
+CELEBA_SPLITS = {"training": 0, "validation": 1, "test": 2}
+COCO_SPLITS = {"training": "train", "validation": "dev", "test": "test"}
+
+
+@dataclass(frozen=True)
+class ImageSet:
+    """Images with task labels (n x |T|) and the attribute: whether the person is a man.
+
+    regions : for image i of a size (width, height), two boolean arrays, height x width: people, and other objects.
+    """
+
+    paths: list[Path]
+    task: np.ndarray
+    man: np.ndarray
+    tasks: tuple[str, ...]
+    regions: Callable[[int, tuple[int, int]], tuple[np.ndarray, np.ndarray]] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not len(self.paths) == len(self.task) == len(self.man) > 0:
+            sizes = f"{len(self.paths)} images, {len(self.task)} task labels, {len(self.man)} attributes"
+            raise ValueError(f"an image set needs as many labels as images, and at least one; found {sizes}")
+        if self.task.shape[1] != len(self.tasks):
+            raise ValueError(f"tasks must name {self.task.shape[1]} columns, found {len(self.tasks)} names")
+
+    def load(self, index: int, *, side: int, mask: str = "none", rng=None) -> np.ndarray:
+        """Return image `index`, masked, scaled to side x side, 3 x side x side in [0, 1].
+
+        mask : "none"; "noisy", a random half of the people's pixels black; "full", all of them. Objects that lie over
+            a person stay visible (section 4.1 and the released code).
+        """
+        from PIL import Image
+
+        if mask not in ("none", "noisy", "full"):
+            raise ValueError(f"mask must be one of none, noisy, full, found {mask!r}")
+        with Image.open(self.paths[index]) as opened:
+            image = np.array(opened.convert("RGB"))
+        if mask != "none":
+            if self.regions is None:
+                raise ValueError("mask must be none for images without outlines of the people")
+            people, objects = self.regions(index, image.shape[1::-1])
+            hidden = people & ~objects
+            if mask == "noisy":
+                hidden &= np.random.default_rng(rng).random(hidden.shape) < 0.5
+            image[hidden] = 0
+        scaled = Image.fromarray(image).resize((side, side), Image.Resampling.BILINEAR)
+        return np.asarray(scaled, dtype=np.float32).transpose(2, 0, 1) / 255
+
+
+def coco(folder: Path, objects: list[str]) -> dict[str, ImageSet]:
+    """Read COCO 2014 from `folder`: annotations/instances_{train,val}2014.json, {train,val}2014/ and gender.csv.
+
+    gender.csv has the columns split (train, dev, test), image_id and gender (man, woman), as Zhao et al. (2017)
+    assigned them. objects : COCO's category names, with underscores.
+    """
+    folder = Path(folder)
+    genders = require_columns(
+        pd.read_csv(folder / "gender.csv"), ["split", "image_id", "gender"], folder / "gender.csv"
+    )
+    places, marks, names = {}, {}, {}
+    for part in ("train2014", "val2014"):
+        content = json.loads((folder / "annotations" / f"instances_{part}.json").read_text(encoding="utf-8"))
+        names |= {category["id"]: category["name"].replace(" ", "_") for category in content["categories"]}
+        places |= {image["id"]: folder / part / image["file_name"] for image in content["images"]}
+        for annotation in content["annotations"]:
+            marks.setdefault(annotation["image_id"], []).append(annotation)
+    if unknown := sorted(set(objects) - set(names.values())):
+        raise ValueError(f"objects must be categories of COCO, found {', '.join(unknown)}")
+    column = {identity: objects.index(name) for identity, name in names.items() if name in objects}
+    sets = {}
+    for split, name in COCO_SPLITS.items():
+        rows = genders[genders["split"] == name]
+        if missing := set(rows["image_id"]) - set(places):
+            raise ValueError(
+                f"gender.csv has {len(missing)} image(s) of split {name} that COCO lacks: {min(missing)} ..."
+            )
+        own = [marks.get(image, []) for image in rows["image_id"]]
+        task = np.zeros((len(rows), len(objects)), dtype=bool)
+        for index, found in enumerate(own):
+            task[index, [column[mark["category_id"]] for mark in found if mark["category_id"] in column]] = True
+        paths = [places[image] for image in rows["image_id"]]
+        sets[split] = ImageSet(paths, task, (rows["gender"] == "man").to_numpy(), tuple(objects), _regions(own, column))
+    return sets
+
+
+def celeba(folder: Path, tasks: list[str]) -> dict[str, ImageSet]:
+    """Read CelebA from `folder`: img_align_celeba/, list_attr_celeba.txt and list_eval_partition.txt.
+
+    tasks : columns of the attribute table, such as Big_Nose or Young. The attribute is Male.
+    """
+    folder = Path(folder)
+    table = pd.read_csv(folder / "list_attr_celeba.txt", sep=r"\s+", skiprows=1)
+    split = pd.read_csv(folder / "list_eval_partition.txt", sep=r"\s+", header=None, index_col=0)[1]
+    table = require_columns(table, [*tasks, "Male"], folder / "list_attr_celeba.txt") == 1
+    sets = {}
+    for name, number in CELEBA_SPLITS.items():
+        rows = table.loc[split.index[split == number]]
+        paths = [folder / "img_align_celeba" / image for image in rows.index]
+        sets[name] = ImageSet(paths, rows[tasks].to_numpy(), rows["Male"].to_numpy(), tuple(tasks))
+    return sets
+
+
+READERS = {"coco": coco, "celeba": celeba}
+
+
+def _regions(annotations: list[list[dict]], column: dict[int, int]) -> Callable:
+    """Return the function that draws the people, and the objects of the chosen categories, of an image."""
+
+    def regions(index: int, size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        people, objects = (np.zeros(size[::-1], dtype=bool) for _ in range(2))
+        for annotation in annotations[index]:
+            if annotation["category_id"] == PERSON:
+                people |= outline(annotation["segmentation"], size)
+            elif annotation["category_id"] in column:
+                objects |= outline(annotation["segmentation"], size)
+        return people, objects
+
+    return regions
+
+
+def outline(segmentation, size: tuple[int, int]) -> np.ndarray:
+    """Turn a COCO segmentation into a boolean array, height x width: polygons, or run lengths down the columns."""
+    from PIL import Image, ImageDraw
+
+    if isinstance(segmentation, list):
+        canvas = Image.new("1", size)
+        for polygon in segmentation:
+            ImageDraw.Draw(canvas).polygon(polygon, fill=1, outline=1)
+        return np.array(canvas)
+    if not isinstance(segmentation["counts"], list):
+        raise ValueError("segmentation must be polygons or plain run lengths, found compressed run lengths")
+    runs = np.asarray(segmentation["counts"])
+    height, width = segmentation["size"]
+    return np.repeat(np.arange(len(runs)) % 2 == 1, runs).reshape(width, height).T

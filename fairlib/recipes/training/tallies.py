@@ -1,0 +1,56 @@
+"""From a network's scores to the counts that bias amplification needs: calibrate, predict, count."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import average_precision_score, log_loss
+
+from fairlib.amplification.cooccurrence import count
+from fairlib.amplification.measures import calibrated_threshold
+
+
+def cross_entropy(label: np.ndarray, probability: np.ndarray) -> float:
+    """Return the mean over images and labels (n x labels, 0/1): what the best epoch has least of, on validation."""
+    return log_loss(label.ravel(), np.clip(probability, 1e-7, 1 - 1e-7).ravel(), labels=[0, 1])
+
+
+def tally(images: dict, scores: dict[str, np.ndarray], *, tasks: tuple, **facts) -> pd.DataFrame:
+    """Predict the test images and count by object and gender: labels, predictions of either, and of both.
+
+    images : training and test, with the labels task (n x |T|) and man (n).
+    scores : validation and test, n x |T|, with a last column for "man" if that is predicted too. A threshold marks as
+        many validation images as the training share of positives asks for (section 3.3).
+    facts : further columns.
+
+    Columns: images of this gender in training (training_images) and in test (images), test images called this gender
+    (called), and with the object: in training labels (training_there), in test labels (there), in the predictions
+    (named), in the labels among those called (there_called), in both predictions (named_called); and the mean average
+    precision of the tasks and the accuracy of the gender.
+    """
+    training, test = images["training"], images["test"]
+    rates = np.column_stack([training.task, training.man]).mean(axis=0)[: scores["test"].shape[1]]
+    cuts = [calibrated_threshold(*pair) for pair in zip(scores["validation"].T, rates, strict=True)]
+    predicted = scores["test"] >= cuts
+    named, man = predicted[:, : len(tasks)], predicted[:, -1] if len(rates) > len(tasks) else test.man
+    genders, called = np.column_stack([test.man, ~test.man]), np.column_stack([man, ~man])
+    seen = count(training.task, np.column_stack([training.man, ~training.man]))
+    counts = {
+        "there": count(test.task, genders),
+        "named": count(named, genders),
+        "there_called": count(test.task, called),
+        "named_called": count(named, called),
+    }
+    columns = {
+        "object": np.tile(tasks, 2),
+        "gender": np.repeat(["man", "woman"], len(tasks)),
+        "training_images": np.repeat(seen.attribute, len(tasks)).astype(int),
+        "training_there": seen.joint.ravel().astype(int),
+        "images": np.repeat(counts["there"].attribute, len(tasks)).astype(int),
+        "called": np.repeat(counts["there_called"].attribute, len(tasks)).astype(int),
+    }
+    columns |= {name: table.joint.ravel().astype(int) for name, table in counts.items()}
+    shown = test.task.any(axis=0)
+    precision = average_precision_score(test.task[:, shown], scores["test"][:, : len(tasks)][:, shown])
+    accuracy = np.nan if man is test.man else (man == test.man).mean()
+    return pd.DataFrame(columns).assign(**facts, mean_precision=precision, gender_accuracy=accuracy)

@@ -1,0 +1,249 @@
+"""From any table to counts: everything that is measured here needs few numbers per group, and they are cheap to get.
+
+A table may be a frame of pandas, polars, Arrow, DuckDB, Dask or PySpark (all that narwhals knows, lazy or not), a
+`datasets.Dataset`, the path of a Parquet file or of a folder of them, a `pyarrow.dataset.Dataset`, or a CSV file
+(`tables.delimited.Delimited`). The counting happens where the rows are, in the engine that holds them; only counts come
+back, one row per combination of values that occurs. What has no engine of its own (a file, a folder, a Dataset) is read
+in parts of a bounded size, whose counts add up.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"sex": ["f", "m", "f", "f"], "wrong": [1, 0, 1, 0]})
+    >>> counts(people, ["sex", "wrong"]).sort_values(["sex", "wrong"]).to_string(index=False, header=False).split("\\n")
+    ['f 0 1', 'f 1 2', 'm 0 1']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import narwhals as nw
+import narwhals.selectors as selectors
+import numpy as np
+import pandas as pd
+import pyarrow
+
+from fairlib.tables import packed
+from fairlib.tables.opening import opened
+
+COUNT, PARTS = "fairlib: count", "fairlib: parts of a case"
+COUNTS = "hold counts (0, 1, 2, ...)"
+MOST = 2.0**53  # cases that a row may stand for
+ROWS = 1 << 18  # of a part, where there is no engine: bounds the memory
+MOST_PENDING = 1 << 20  # rows of counts that wait to be added up
+
+
+class Total(NamedTuple):
+    """A number per cell that the engine computes: the sum, or the extreme, of a value that every row has."""
+
+    value: nw.Expr | None  # None for 1
+    combine: str = "sum"  # "sum" | "min" | "max"
+
+
+class Counted(NamedTuple):
+    """A column whose equal values were counted. `numpy.repeat(values, count)` is the column again, in another order."""
+
+    values: np.ndarray
+    count: np.ndarray
+
+
+def counts(table, by: Sequence[str], *, count: str | None = None) -> pd.DataFrame:
+    """Return one row per combination of the columns `by` that occurs, with how often it does in the column `COUNT`.
+
+    count : column with the number of cases that a row stands for, where rows are counts already.
+
+    One pass over the rows, in the engine; the memory here is that of the distinct combinations.
+    """
+    return reduce(table, by, {COUNT: cases(count)}, count=count)
+
+
+def costs(
+    table, *, cost: str, group: str, between: tuple[object, object], count: str | None = None
+) -> tuple[Counted, Counted]:
+    """Return what two groups pay, counted: the arguments of `fairlib.disparity_interval`.
+
+    cost, group : columns. between : the two groups (values of the column `group`) that are compared; others are left
+        out, as they would be by selecting them.
+
+    >>> people = pd.DataFrame({"sex": ["f", "m", "f", "m", "x"], "wrong": [1, 0, 1, 1, 0]})
+    >>> women, men = costs(people, cost="wrong", group="sex", between=("f", "m"))
+    >>> women.values.tolist(), women.count.tolist()
+    ([1.0], [2])
+    """
+    found = counts(table, [group, cost], count=count)
+    if len(between) != 2 or between[0] == between[1]:
+        raise ValueError(f"between must be two groups of column {group!r}, found {between!r}")
+    if missing := [name for name in between if not (found[group] == name).any()]:
+        held = listed(found[group].unique())
+        raise ValueError(f"between: column {group!r} has no group {missing[0]!r}; it holds {held}")
+    return tuple(_counted(found[found[group] == name], cost) for name in between)
+
+
+def counted(values) -> Counted | None:
+    """Return a table of one column as its counted values; None for what is a list or an array already."""
+    if isinstance(values, Counted):
+        return values
+    if not (hasattr(type(values), "columns") or hasattr(type(values), "features")):
+        return None
+    names = columns(values)
+    if len(names) != 1:
+        raise ValueError(f"a table of costs must have one column, found {listed(names)}; see tables.costs")
+    return _counted(counts(values, names), names[0])
+
+
+def cases(count: str | None) -> Total:
+    """How many cases there are: rows, or the sum of a column of counts."""
+    return Total(None if count is None else nw.col(count).cast(nw.Float64))  # a sum of small numbers may be large
+
+
+def columns(table) -> list[str]:
+    """Return the names of a table's columns, without reading its rows."""
+    return schema(table).names()
+
+
+def schema(table) -> nw.Schema:
+    """Return the names and types of a table's columns, without reading its rows."""
+    source = opened(table)
+    frame = source if isinstance(source, nw.DataFrame | nw.LazyFrame) else nw.from_native(source.schema.empty_table())
+    return frame.collect_schema()
+
+
+def parts(table, columns: Sequence[str]) -> Iterator[nw.DataFrame | nw.LazyFrame]:
+    """Yield some columns of a table: the whole frame where an engine holds it, else parts of at most `ROWS` rows."""
+    columns, known = list(columns), schema(table)
+    if strange := [name for name in columns if name not in known]:
+        raise ValueError(f"no column {strange[0]!r}; the columns are {listed(known)}")
+    if nested := [name for name in columns if known[name].is_nested()]:
+        raise ValueError(f"column {nested[0]!r} must hold one value per row, found values of type {known[nested[0]]}")
+    source = opened(table)
+    if isinstance(source, nw.DataFrame | nw.LazyFrame):
+        yield source.select(columns)
+        return
+    batches = source.to_batches(columns=columns, batch_size=ROWS)
+    frames = (nw.from_native(pyarrow.Table.from_batches([batch])) for batch in batches)
+    yield next(frames, nw.from_native(source.schema.empty_table().select(columns)))  # there may be no rows
+    yield from frames
+
+
+def rows(table, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the rows themselves, for what depends on their order: the memory is that of the columns."""
+    found = (part.collect() if isinstance(part, nw.LazyFrame) else part for part in parts(table, columns))
+    return pd.concat([part.to_pandas() for part in found], ignore_index=True)
+
+
+def reduce(
+    table,
+    by: Sequence[str],
+    totals: Mapping[str, Total],
+    *,
+    derived: Mapping[str, nw.Expr] | None = None,
+    uses: Sequence[str] = (),
+    count: str | None = None,
+) -> pd.DataFrame:
+    """Return one row per combination of the columns `by` that occurs, with its totals; one pass over the rows.
+
+    derived : columns to make first; `by` and `totals` may use them.
+    uses : the columns, beside those in `by`, that `derived` and `totals` look at.
+    count : column with the number of cases that a row stands for; it is checked, and combinations of 0 cases left out.
+    """
+    by, derived, totals = list(dict.fromkeys(by)), dict(derived or {}), dict(totals)
+    columns = list(dict.fromkeys([*(name for name in by if name not in derived), *uses, *filter(None, [count])]))
+    if [*totals] == [COUNT] and totals[COUNT].value is None and (found := packed.counts(table, by, COUNT)) is not None:
+        return found
+    if count is not None:
+        check_is_number(schema(table), "count", count)
+        totals |= range_of(count) | {PARTS: Total(nw.col(count).cast(nw.Float64) % 1, "max")}
+    found = _added((_reduced(part, by, totals, derived) for part in parts(table, columns)), by, totals)
+    if count is not None:
+        check_range(found, count, highest=MOST, allowed=COUNTS)
+        if (found[PARTS] > 0).any():
+            raise ValueError(f"column {count!r} must {COUNTS}, found parts of one")
+        found = found.drop(columns=[PARTS, *range_of(count)])
+        found = found[found[COUNT] > 0].reset_index(drop=True) if COUNT in found else found
+    return found.astype({COUNT: np.int64} if COUNT in found else {})
+
+
+def range_of(name: str) -> dict[str, Total]:
+    """Return totals by which `check_range` can tell whether a column holds what it may, in the same pass."""
+    number = nw.col(name).cast(nw.Float64)
+    missing = (number.is_null() | number.is_nan()).cast(nw.Int64)
+    return {
+        f"fairlib: lowest {name}": Total(number, "min"),
+        f"fairlib: highest {name}": Total(number, "max"),
+        f"fairlib: missing {name}": Total(missing),
+    }
+
+
+def check_is_number(known: nw.Schema, role: str, name: str, besides: Sequence = ()) -> None:
+    """Raise unless the column is there and holds numbers, or what is of a type in `besides`, told by its type."""
+    if name not in known:
+        raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
+    if not known[name].is_numeric() and known[name] not in besides:
+        raise ValueError(f"{role}: column {name!r} must hold numbers, found values of type {known[name]}")
+
+
+def check_range(found: pd.DataFrame, name: str, *, highest: float, allowed: str) -> None:
+    """Raise unless a column of numbers lacks none, and all are in [0, highest]; `allowed` says it in words."""
+    low, high, missing = (found[column].to_numpy(dtype=float) for column in range_of(name))
+    if missing := int(np.nansum(missing)):
+        raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
+    if len(found) and (low.min() < 0 or high.max() > highest):
+        raise ValueError(f"column {name!r} must {allowed}, found {low.min():g} to {high.max():g}")
+
+
+def listed(values: Iterable, most: int = 12) -> str:
+    """Write values for an error message."""
+    values = list(values)
+    return ", ".join(map(repr, values[:most])) + (f" and {len(values) - most} more" if len(values) > most else "")
+
+
+def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[str, nw.Expr]) -> pd.DataFrame:
+    # Engines are at their best where what is aggregated is a column, so the values become columns first.
+    values = {name: total.value for name, total in totals.items() if total.value is not None}
+    part = part.with_columns(**derived, **values) if derived or values else part
+    keys = {name: f"fairlib: key {place}" for place, name in enumerate(by)}  # DuckDB reads "p_a.b" as a table's column
+    aggregates = [
+        (nw.len() if total.value is None else getattr(nw.col(name), total.combine)()).alias(name)
+        for name, total in totals.items()
+    ]
+    try:
+        groups = part.rename(keys).group_by([*keys.values()], drop_null_keys=False) if by else None
+        found = groups.agg(*aggregates) if by else part.select(*aggregates)
+        found = found.collect() if isinstance(found, nw.LazyFrame) else found
+    except (TypeError, NotImplementedError) as error:
+        raise ValueError(f"a column of {listed(by)} holds values that cannot be counted: {error}") from error
+    if found.implementation.is_polars():  # its categories come in the order in which the process met them, that is none
+        found = found.with_columns(selectors.categorical().cast(nw.String))
+    found = found.to_pandas().reset_index(drop=True)  # Dask's parts number their rows anew
+    found = found.rename(columns={key: name for name, key in keys.items()})
+    return found.astype(dict.fromkeys(totals, float))  # engines answer in types of their own
+
+
+def _added(parts: Iterator[pd.DataFrame], by: list[str], totals: Mapping[str, Total]) -> pd.DataFrame:
+    """Add up the parts' rows that agree in `by`, a few parts at a time, so that what waits is bounded."""
+    found, waiting = next(parts), []
+    for part in parts:
+        waiting.append(part)
+        if sum(map(len, waiting)) > MOST_PENDING:
+            found, waiting = _sum([found, *waiting], by, totals), []
+    return _sum([found, *waiting], by, totals) if waiting else found
+
+
+def _sum(parts: list[pd.DataFrame], by: list[str], totals: Mapping[str, Total]) -> pd.DataFrame:
+    together = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    how = {name: total.combine for name, total in totals.items()}
+    if by:
+        return together.groupby(by, dropna=False, sort=False, observed=True, as_index=False).agg(how)
+    return together.agg(how).to_frame().T
+
+
+def _counted(found: pd.DataFrame, name: str) -> Counted:
+    if missing := int(found.loc[found[name].isna(), COUNT].sum()):
+        raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
+    kind = found[name].dtype
+    if not (kind is np.dtype(object) or pd.api.types.is_numeric_dtype(kind)):
+        raise ValueError(f"column {name!r} must hold numbers, found values of type {kind}")
+    try:
+        return Counted(found[name].to_numpy(dtype=float), found[COUNT].to_numpy(dtype=np.int64))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {name!r} must hold numbers: {error}") from error

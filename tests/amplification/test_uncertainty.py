@@ -1,0 +1,161 @@
+"""Intervals of BiasAmp from one test set: against the bootstrap, finite differences, and in coverage."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from fairlib.amplification import measures as amp
+from fairlib.amplification import uncertainty as ai
+
+MEASURES = {"A->T": amp.attribute_to_task, "T->A": amp.task_to_attribute}
+
+
+def population(n, rng, *, tasks=6, train=False):
+    """Two exclusive groups, tasks that lean both ways, and a model that errs in the direction of the data."""
+    rng = np.random.default_rng(rng)
+    woman = rng.random(n) < 0.3
+    lean = np.linspace(-0.5, 0.5, tasks)
+    chance = 0.25 * (1 + np.where(woman[:, None], lean, -lean / 2))
+    task = rng.random((n, tasks)) < chance
+    attribute = np.stack([woman, ~woman], axis=1)
+    if train:
+        return task, attribute
+    flip = rng.random((n, tasks)) < 0.1 + 0.1 * np.where(woman[:, None], lean, -lean)
+    seen_woman = np.where(rng.random(n) < 0.1 + 0.05 * task[:, -1], ~woman, woman)
+    return task, attribute, task ^ flip, np.stack([seen_woman, ~seen_woman], axis=1)
+
+
+def predictions(direction, task_predicted, attribute_predicted):
+    both = {"A->T": task_predicted, "T->A": attribute_predicted, "MALS": (task_predicted, attribute_predicted)}
+    return both[direction]
+
+
+def value_with_weights(direction, task, attribute, predicted, train, weight):
+    """The bias amplification with each example counted `weight` times, and y_at as without weights."""
+
+    def counts(t, a):
+        return amp.Counts(weight.sum(), weight @ a, weight @ t, (a * weight[:, None]).T @ t)
+
+    y = amp.directions(train or amp.count(task, attribute), direction=direction)
+    labels = counts(task, attribute)
+    if direction == "MALS":
+        change = counts(*predicted).attribute_given_task - (train or labels).attribute_given_task
+        return (y * change).sum() / y.shape[1]
+    if direction == "A->T":
+        change = counts(predicted, attribute).task_given_attribute - labels.task_given_attribute
+    else:
+        change = counts(task, predicted).attribute_given_task - labels.attribute_given_task
+    return ((2 * y - 1) * change).mean()
+
+
+def case(direction, n, rng, *, known):
+    """The arguments of `interval`, without and with training data that say what the directions are."""
+    task, attribute, *predicted = population(n, rng)
+    train = amp.count(*population(10 * n, rng + 1, train=True)) if known else None
+    return direction, task, attribute, predictions(direction, *predicted), train
+
+
+CASES = pytest.mark.parametrize(
+    ("direction", "known"), [("A->T", True), ("A->T", False), ("T->A", True), ("MALS", False), ("MALS", True)]
+)
+
+
+@CASES
+def test_the_width_is_that_of_the_derivatives_in_each_examples_weight(direction, known):
+    *arguments, train = case(direction, 300, 1, known=known)
+    found = ai.interval(*arguments, train=train)
+    assert found.estimate == pytest.approx(value_with_weights(*arguments, train, np.ones(300)))
+    more = [value_with_weights(*arguments, train, 1 + 1e-5 * (np.arange(300) == one)) for one in range(300)]
+    influence = (np.array(more) - found.estimate) / 1e-5 * 300
+    assert influence.mean() == pytest.approx(0, abs=1e-3)
+    assert found.half_width == pytest.approx(1.959964 * influence.std() / np.sqrt(300), rel=1e-3)
+
+
+@CASES
+def test_the_bootstrap_agrees(direction, known):
+    """Each example counted Poisson(1) times is the bootstrap of rows; it needs no linear approximation."""
+    *arguments, train = case(direction, 2000, 3, known=known)
+    found, rng = ai.interval(*arguments, train=train), np.random.default_rng(5)
+    drawn = [value_with_weights(*arguments, train, rng.poisson(1.0, 2000).astype(float)) for _ in range(400)]
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    assert (high - low) / 2 == pytest.approx(found.half_width, rel=0.15)
+    assert (low, high) == pytest.approx((found.low, found.high), abs=0.3 * found.half_width)
+
+
+def test_a_single_pair_has_the_interval_of_a_mean():
+    task, attribute, predicted, _ = population(3000, 8)
+    woman = attribute[:, 0]
+    found = ai.interval("A->T", task[:, 0], woman, predicted[:, 0], train=(task[:, 0], woman))
+    wrong = predicted[woman, 0].astype(int) - task[woman, 0]
+    assert abs(found.estimate) == pytest.approx(abs(wrong.mean()))
+    assert found.half_width == pytest.approx(1.959964 * wrong.std() / np.sqrt(woman.sum()))
+
+
+def test_pairs_treated_as_independent_would_be_too_narrow_for_exclusive_groups():
+    *arguments, train = case("T->A", 4000, 10, known=True)
+    _, task, attribute, predicted = arguments
+    square = 0.0
+    for a in range(2):
+        for t in task.T:
+            wrong = predicted[t, a].astype(int) - attribute[t, a]
+            square += wrong.var() / t.sum()
+    naive = 1.96 * np.sqrt(square) / (2 * task.shape[1])
+    assert ai.interval(*arguments, train=train).half_width > 1.2 * naive
+
+
+def test_undefined_pairs_are_left_out_of_value_and_interval():
+    task, attribute, _, attribute_predicted = population(2000, 12)
+    train = population(2000, 13, train=True)
+    without = ai.interval("T->A", task[:, 1:], attribute, attribute_predicted, train=(train[0][:, 1:], train[1]))
+    task = task.copy()
+    task[:, 0] = False
+    with pytest.warns(UserWarning, match="2 of 12 pairs are undefined"):
+        found = ai.interval("T->A", task, attribute, attribute_predicted, train=train)
+    assert (found.estimate, found.half_width) == pytest.approx((without.estimate, without.half_width))
+
+
+def test_a_perfect_model_is_certain_and_bad_input_is_named():
+    task, attribute, *_ = population(500, 14)
+    assert ai.interval("A->T", task, attribute, task).half_width == 0
+    with pytest.raises(ValueError, match="direction must be one of A->T, T->A, MALS, found 'AT'"):
+        ai.interval("AT", task, attribute, task)
+    with pytest.raises(ValueError, match="one row per example"):
+        ai.interval("A->T", task, attribute, task[1:])
+    with pytest.raises(ValueError, match="task_predicted must be probabilities"):
+        ai.interval("A->T", task, attribute, task * 2)
+    with pytest.raises(ValueError, match="confidence must be in .0, 1., found 95"):
+        ai.interval("A->T", task, attribute, task, confidence=95)
+    with pytest.raises(ValueError, match=r"train must be \(task, attribute\) or Counts, found str"):
+        ai.interval("A->T", task, attribute, task, train="train")
+    with pytest.raises(ValueError, match="predicted must be .task_predicted, attribute_predicted. for MALS"):
+        ai.interval("MALS", task, attribute, task)
+    with pytest.raises(ValueError, match="found task 500, attribute 500, task_predicted 9, attribute_predicted 9 rows"):
+        ai.interval("MALS", task, attribute, (task[:9], attribute[:9]))  # with `train`, they may be others
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("direction", ["A->T", "T->A"])
+def test_coverage_given_the_training_directions(direction):
+    train = amp.count(*population(20_000, 15, train=True))
+    task, attribute, *predicted = population(400_000, 16)
+    truth = MEASURES[direction](task, attribute, predictions(direction, *predicted), train=train)
+    rng = np.random.default_rng(17)
+    inside = []
+    for _ in range(400):
+        drawn = population(600, rng)
+        found = ai.interval(direction, *drawn[:2], predictions(direction, *drawn[2:]), train=train)
+        inside.append(truth in found)
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.03)
+
+
+def test_many_images_are_counted_without_a_copy():
+    rng, n = np.random.default_rng(18), 100_000
+    task, predicted = (rng.random((n, 66), dtype=np.float32) < 0.05 for _ in range(2))
+    woman = rng.random(n) < 0.3
+    attribute = np.stack([woman, ~woman], axis=1)
+    tracemalloc.start()
+    amp.attribute_to_task(task, attribute, predicted)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * (task.nbytes + predicted.nbytes)

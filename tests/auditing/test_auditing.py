@@ -1,0 +1,297 @@
+import itertools
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import fairlib
+from fairlib import auditing
+from fairlib.auditing import findings, rates
+
+BINARY = {"label": "label", "prediction": "prediction"}
+
+
+def people(n=2000, *, seed=0, unfair=0.0):
+    """Cases of a model that errs equally often everywhere, but for `unfair` more with old women."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"sex": rng.choice(["female", "male"], n), "age": rng.choice(["old", "young", "child"], n)})
+    wrong = rng.random(n) < 0.2 + unfair * ((frame["sex"] == "female") & (frame["age"] == "old"))
+    frame["label"] = rng.integers(0, 2, n)
+    frame["prediction"] = np.where(wrong, 1 - frame["label"], frame["label"])
+    frame["score"] = np.clip(0.5 + 0.3 * (2 * frame["prediction"] - 1) + rng.normal(0, 0.1, n), 0, 1).round(3)
+    return frame
+
+
+def brute_force(frame, rate, c):
+    """Each rate as its definition says, on rows."""
+    y, yhat, p = frame["label"], frame["prediction"], frame["score"]
+    return {
+        "errors": lambda: (y != yhat).mean(),
+        "misses": lambda: (yhat != c)[y == c].mean(),
+        "false alarms": lambda: (yhat == c)[y != c].mean(),
+        "predicted": lambda: (yhat == c).mean(),
+        "unreliable": lambda: (y != c)[yhat == c].mean(),
+        "mean probability": lambda: p.mean(),
+        "overestimation": lambda: (p - (y == c)).mean(),
+    }[rate]()
+
+
+def test_every_rate_of_every_group_and_crossing_is_what_its_definition_says():
+    frame = people()
+    found = fairlib.audit(frame, group=["sex", "age"], **BINARY, probability="score").to_frame()
+    assert set(found["rate"]) == set(rates.RATES)
+    assert set(found["attribute"]) == {"sex", "age", "sex × age"}
+    assert len(found) == 7 * (1 + 3 + 6)
+    for row in found.to_dict("records"):
+        named = dict(part.split(" = ") for part in row["group"].split(", "))
+        mine = np.logical_and.reduce([frame[column] == value for column, value in named.items()])
+        assert row["value"] == pytest.approx(brute_force(frame[mine], row["rate"], 1))
+        assert row["value_against"] == pytest.approx(brute_force(frame[~mine], row["rate"], 1))
+        assert row["difference"] == pytest.approx(row["value"] - row["value_against"])
+        assert row["low"] <= row["difference"] <= row["high"]
+        qualify = {"misses": "label", "unreliable": "prediction"}.get(row["rate"])
+        assert row["n"] == (mine.sum() if qualify is None else (frame[mine][qualify] == 1).sum()) or row["rate"] == (
+            "false alarms"
+        )
+
+
+def test_several_classes_are_each_measured_against_the_rest():
+    rng = np.random.default_rng(1)
+    frame = people().assign(label=rng.choice(list("xyz"), 2000), prediction=rng.choice(list("xyz"), 2000))
+    found = fairlib.audit(frame, group="age", **BINARY).to_frame()
+    assert found.groupby("rate")["class"].unique().map(list).to_dict()["misses"] == ["x", "y", "z"]
+    for row in found.to_dict("records"):
+        mine = frame[frame["age"] == row["group"].removeprefix("age = ")]
+        assert row["value"] == pytest.approx(brute_force(mine, row["rate"], row["class"]))
+
+
+def test_rows_may_come_in_any_order_and_from_any_library():
+    frame = people(unfair=0.2)
+    first = fairlib.audit(frame, group=["sex", "age"], **BINARY)
+    for other in (frame.sample(frac=1, random_state=1), pa.Table.from_pandas(frame)):
+        again = fairlib.audit(other, group=["sex", "age"], **BINARY)
+        pd.testing.assert_frame_equal(first.to_frame(), again.to_frame())
+        assert list(map(str, first.findings)) == list(map(str, again.findings))
+        pd.testing.assert_frame_equal(first.metrics, again.metrics)
+    counts = frame.value_counts(["sex", "age", "label", "prediction"]).rename("people").reset_index()
+    counted = fairlib.audit(counts, group=["sex", "age"], **BINARY, count="people")
+    pd.testing.assert_frame_equal(first.to_frame(), counted.to_frame())
+
+
+def test_the_mirror_of_two_groups_is_told_once_and_a_reference_is_not_compared():
+    frame = people()
+    two = fairlib.audit(frame, group="sex", **BINARY, metrics="errors").to_frame()
+    assert two[["group", "against"]].to_numpy().tolist() == [["sex = female", "sex = male"]]
+    three = fairlib.audit(frame, group="age", **BINARY, metrics="errors", reference="child").to_frame()
+    assert three["group"].tolist() == ["age = old", "age = young"] and set(three["against"]) == {"age = child"}
+    crossed = fairlib.audit(
+        frame, group=["sex", "age"], **BINARY, metrics="errors", reference={"sex": "male", "age": "child"}
+    ).to_frame()
+    assert crossed.groupby("attribute")["against"].first()["sex × age"] == "sex = male, age = child"
+    other = frame[(frame["sex"] == "male") & (frame["age"] == "child")]
+    assert crossed["value_against"].iloc[-1] == pytest.approx((other["label"] != other["prediction"]).mean())
+
+
+def test_depth_says_how_many_attributes_are_crossed():
+    frame = people().assign(third=lambda f: f["label"].map({0: "n", 1: "y"}))
+    for depth, most in ((1, 1), (2, 2), (3, 3), (9, 3)):
+        found = fairlib.audit(frame, group=["sex", "age", "third"], **BINARY, depth=depth, metrics="errors").to_frame()
+        expected = sum(len(list(itertools.combinations("abc", size))) for size in range(1, most + 1))
+        assert found["attribute"].nunique() == expected
+
+
+def test_a_planted_difference_is_found_where_it_is_and_said_in_words():
+    report = fairlib.audit(people(3000, unfair=0.25), group=["sex", "age"], **BINARY)
+    shown = report.to_frame().query("verdict == 'shown'")
+    assert shown.loc[shown["difference"].abs().idxmax(), "group"] == "sex = female, age = old"
+    (said,) = [f for f in report.findings if f.subject == "sex = female, age = old" and "prediction is wrong" in f.text]
+    row = shown[(shown["group"] == said.subject) & (shown["rate"] == "errors")].iloc[0]
+    for words in (
+        f"{100 * row['difference']:.1f} points more",
+        f"[{100 * row['low']:.1f}, ",
+        "everyone else",
+        "audits",
+    ):
+        assert words in said.text
+    assert str(report).count("\n- ") == len(report.findings)
+
+
+@pytest.mark.slow
+def test_audits_of_a_fair_model_hardly_ever_claim_anything():
+    audits = 60
+    claims = hints = 0
+    for seed in range(audits):
+        found = fairlib.audit(people(600, seed=seed), group=["sex", "age"], **BINARY).to_frame()
+        claims += (found["verdict"] == "shown").any()
+        hints += found["verdict"].isin(["shown", "hint"]).any()
+    assert claims / audits <= 0.05 + 2.3 * np.sqrt(0.05 * 0.95 / audits)
+    assert hints / audits > 0.2  # without the correction, fair models would be accused all the time
+
+
+def test_corrected_chances_are_at_least_the_plain_ones_and_too_few_are_not_tested():
+    report = fairlib.audit(people(400), group=["sex", "age"], **BINARY, minimum=40)
+    found = report.to_frame()
+    tested = found["p_corrected"].notna()
+    assert (found.loc[tested, "p_corrected"] >= found.loc[tested, "p"]).all()
+    few = found[["n", "n_against"]].min(axis=1) < 40
+    assert few.any() and (found["verdict"].eq("too few") == few).all() and not tested[few].any()
+
+
+def test_too_small_groups_are_named_with_their_size():
+    frame = people(500)
+    frame.loc[:6, "age"] = "very old"
+    said = [f.text for f in fairlib.audit(frame, group="age", **BINARY).findings if f.verdict == "too few"]
+    assert any("under 30 cases: age = very old (7)" in text for text in said)
+
+
+@pytest.mark.parametrize(("reference", "side"), [("b", "group = b (5)"), (None, "everyone but group = a (15)")])
+def test_it_is_the_smaller_side_that_is_too_small(reference, side):
+    frame = people(500).assign(group=np.repeat(list("abc"), [485, 5, 10]))
+    report = fairlib.audit(frame, group="group", **BINARY, reference=reference, metrics="errors")
+    (said,) = [finding.text for finding in report.findings if finding.verdict == "too few"]
+    assert "under 30 cases: " in said and side in said and "485" not in said and said.count(side) == 1
+
+
+def test_of_groups_with_few_sources_the_sources_are_counted():
+    frame = people(500).assign(person=lambda rows: np.where(rows["sex"] == "female", rows.index % 7, rows.index))
+    report = fairlib.audit(frame, group="sex", **BINARY, source="person", metrics="misses")
+    assert "under 30 sources with cases whose label is ‘1’: sex = female (7)." in str(report)
+
+
+def test_numbers_read_as_what_they_are():
+    assert findings.percent(0.0) == "0%" and findings.percent(1.0) == "100%"
+    assert findings.percent(0.99997) == "99.997%" and findings.percent(0.0001) == "0.01%"
+    assert findings.percent(0.5) == "50.0%" and findings.percent(np.nan) == "undefined"
+    assert findings.counted(1, "cases") == "1 case" and findings.counted(1200, "sources with cases") == (
+        "1,200 sources with cases"
+    )
+    assert findings.counted(1, "sources with cases") == "1 source with cases"
+
+
+def test_what_is_told_as_a_hint_has_a_small_chance_too():
+    for seed in range(8):
+        found = fairlib.audit(people(300, seed=seed), group=["sex", "age"], **BINARY).to_frame()
+        told = found[found["verdict"].isin(["shown", "hint"])]
+        assert (told["p"] <= 0.05).all() and ((told["low"] > 0) | (told["high"] < 0)).all()
+
+
+def test_more_cases_are_asked_for_where_it_is_open():
+    report = fairlib.audit(people(300), group="sex", **BINARY, metrics="errors")
+    (row,) = report.to_frame().to_dict("records")
+    (finding,) = report.findings
+    assert finding.verdict == "open" and row["detectable"] > 0.05
+    assert f"A difference of 5 points would be shown by about {row['growth']:.1f} times as many" in finding.text
+    lopsided = people(3000).assign(sex=lambda f: np.where(np.arange(3000) < 100, "few", "many"))
+    one = fairlib.audit(lopsided, group="sex", **BINARY, metrics="misses", margin=0.1)
+    more = one.to_frame()["more"].iloc[0]
+    assert f"shown by about {more:,.0f} more cases whose label is ‘1’ of sex = few." in one.findings[0].text
+    settled = fairlib.audit(people(20_000), group="sex", **BINARY, metrics="errors", margin=0.1)
+    assert settled.findings[0].verdict == "small"
+    assert settled.to_frame()["more"].iloc[0] == 0
+
+
+def test_sources_make_claims_harder_where_cases_are_alike():
+    copies = pd.concat([people(120).assign(person=range(120))] * 50)  # a fair model, looked at fifty times
+    assert fairlib.audit(copies, group="sex", **BINARY).to_frame()["verdict"].eq("shown").any()
+    honest = fairlib.audit(copies, group="sex", **BINARY, source="person")
+    assert len(np.unique(honest.people.source)) == 120 and honest.gaps.empty
+    assert not honest.to_frame()["verdict"].eq("shown").any()
+
+
+def test_gaps_hold_no_gap_and_name_the_ends():
+    report = fairlib.audit(people(1500, unfair=0.3), group=["sex", "age"], **BINARY)
+    crossed = report.gaps.query("attribute == 'sex × age' and rate == 'errors'").iloc[0]
+    assert crossed["highest"] == "sex = female, age = old" and crossed["groups"] == 6
+    assert crossed["low"] > 0.1
+    assert (fairlib.audit(people(1500), group="age", **BINARY).gaps["low"] == 0).all()
+
+
+# --- Hostile input: a report or a clear error -------------------------------------------------------------------------
+
+
+def test_constant_predictions_and_labels_give_a_report():
+    for change in ({"prediction": 0}, {"prediction": 1}, {"label": 0, "prediction": 0}, {"label": 1, "prediction": 0}):
+        report = fairlib.audit(people(200).assign(**change), group="sex", **BINARY)
+        assert report.findings and report.to_html()
+        assert not report.to_frame()["verdict"].eq("shown").any()
+    by_source = fairlib.audit(people(200).assign(prediction=1, s=range(200)), group="sex", **BINARY, source="s")
+    assert set(by_source.to_frame().query("rate == 'predicted'")["verdict"]) == {"undefined"}
+    assert by_source.to_html()
+
+
+def test_a_probability_that_never_varies_gives_a_report():
+    report = fairlib.audit(people(200).assign(score=0.3), group="sex", **BINARY, probability="score")
+    assert report.to_frame().set_index("rate").loc["mean probability", "verdict"] == "undefined"
+    assert "nothing varies" in str(report) and report.to_html()
+
+
+def test_a_group_of_one_and_groups_of_one_each():
+    frame = people(100)
+    frame.loc[0, "sex"] = "other"
+    assert fairlib.audit(frame, group="sex", **BINARY).to_html()
+    alone = fairlib.audit(frame.assign(sex=range(100)), group="sex", **BINARY)
+    assert set(alone.to_frame()["verdict"]) == {"too few"} and alone.to_html()
+    with pytest.raises(ValueError, match="column 'sex' holds one group only, 'f'"):
+        fairlib.audit(frame.assign(sex="f"), group="sex", **BINARY)
+    one_row = fairlib.audit(
+        pd.DataFrame({"sex": ["f", "m"], "label": [0, 1], "prediction": [0, 0]}), group="sex", **BINARY
+    )
+    assert one_row.to_html()
+
+
+def test_unicode_mixed_types_and_empty_names():
+    names = ["ü", "女", "عربي", "a\u202eb", "\x00", "", " ", 3, 2.5, True, None, ("x", 1), "🦉" * 50, "x" * 3000]
+    frame = people(140).assign(sex=np.array([*names, None], dtype=object)[np.arange(140) % len(names)])
+    report = fairlib.audit(frame, group="sex", **BINARY, minimum=2)
+    assert report.to_frame()["group"].nunique() == len(names)  # all of them kept apart, the missing one group
+    html = report.to_html()
+    html.encode("utf-8")
+    assert "\x00" not in html and "\u202e" not in html
+
+
+def test_ten_thousand_groups():
+    frame = people(20_000).assign(sex=np.arange(20_000) % 10_000)
+    report = fairlib.audit(frame, group=["sex", "age"], **BINARY, depth=1, metrics=["errors", "misses", "ParityGap"])
+    assert len(report.to_frame()) == 2 * (10_000 + 3)
+    assert len(report.to_html()) < 2_000_000 and len(str(report)) < 100_000
+    frame = pd.DataFrame({"sex": np.arange(51_000), "row": np.arange(51_000) % 10, "label": 0, "prediction": 1})
+    with pytest.raises(ValueError, match="51,000 groups by 'sex', more than 50,000; put values into classes"):
+        fairlib.audit(frame, group="sex", **BINARY)
+    frame["sex"] //= 10
+    with pytest.raises(ValueError, match="51,000 groups by 'sex' and 'row', .* one by one"):
+        fairlib.audit(frame, group=["sex", "row"], **BINARY)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"group": []}, "group must be the name of a column"),
+        ({"group": ["sex", "sex"]}, "group: a column is named twice"),
+        ({"group": "sex", "margin": 0}, "margin must lie between 0 and 1, found 0"),
+        ({"group": "sex", "margin": "5 %"}, "margin must lie between 0 and 1, found '5 %'"),
+        ({"group": "sex", "confidence": 95}, "confidence must lie between 0 and 1, found 95"),
+        ({"group": "sex", "minimum": 1}, "minimum must be a whole number from 2 on, found 1"),
+        ({"group": "sex", "depth": 0}, "depth must be a whole number from 1 on, found 0"),
+        ({"group": "sex", "interval": "wald"}, "interval must be one of 'auto', 'counts', 'betting'.* found 'wald'"),
+        ({"group": "sex", "reference": "x"}, "reference: column 'sex' has no group 'x'; it holds 'female', 'male'"),
+        ({"group": "sex", "reference": {"race": "x"}}, "reference: 'race' is no group column"),
+        ({"group": ["sex", "age"], "reference": "x"}, "reference must be {column: group}"),
+        ({"group": "sex", "metrics": "bias"}, "metrics must be among 'errors', .* found 'bias'"),
+        ({"group": "sex", "metrics": "mean probability"}, "'mean probability' needs a probability column"),
+    ],
+)
+def test_bad_settings_are_named(options, says):
+    with pytest.raises(ValueError, match=says):
+        fairlib.audit(people(100), **BINARY, **options)
+
+
+def test_without_predictions_there_is_nothing_to_audit():
+    with pytest.raises(ValueError, match="prediction: name a column of predictions, or one of probabilities"):
+        fairlib.audit(people(100), group="sex", label="label")
+    with pytest.raises(ValueError, match="'errors' needs a label column"):
+        fairlib.audit(people(100), group="sex", prediction="prediction", metrics="errors")
+
+
+def test_the_name_is_the_function_also_after_the_module_was_imported():
+    assert callable(fairlib.audit) and fairlib.auditing is auditing and fairlib.audit is auditing.audit

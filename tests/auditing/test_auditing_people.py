@@ -1,0 +1,182 @@
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from fairlib.auditing import people
+
+COLUMNS = people.Columns(("sex",), "label", "prediction", "score")
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    n = 500
+    return pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], n),
+            "race": rng.choice(["a", "b", "c"], n),
+            "label": rng.integers(0, 2, n),
+            "prediction": rng.integers(0, 2, n),
+            "score": rng.random(n).round(3),
+            "person": rng.integers(0, 90, n),
+        }
+    )
+
+
+def sums(counted):
+    """What every rate is made of, in an order that does not depend on how cells came to be."""
+    table = pd.DataFrame({name: coded.codes for name, coded in counted.attributes.items()})
+    table = table.assign(label=counted.label, prediction=counted.prediction, n=counted.count, s=counted.score)
+    return table.groupby(list(table.columns[:-2])).sum()
+
+
+def test_cells_hold_every_case_once(frame):
+    counted = people.read(frame, COLUMNS)
+    assert len(counted) == 500
+    assert counted.classes == ("0", "1") and counted.positive == (1,)
+    for value, name in enumerate(counted.attributes["sex"].names):
+        mine = counted.attributes["sex"].codes == value
+        assert counted.count[mine].sum() == (frame["sex"] == name).sum()
+        assert counted.score[mine].sum() == pytest.approx(frame.loc[frame["sex"] == name, "score"].sum())
+        assert counted.square[mine].sum() == pytest.approx((frame.loc[frame["sex"] == name, "score"] ** 2).sum())
+
+
+@pytest.mark.parametrize("convert", [pa.Table.from_pandas, nw.from_native, lambda frame: nw.from_native(frame).lazy()])
+def test_any_frame_gives_the_same_counts(frame, convert):
+    pd.testing.assert_frame_equal(sums(people.read(convert(frame), COLUMNS)), sums(people.read(frame, COLUMNS)))
+
+
+def test_polars_gives_the_same_counts(frame):
+    polars = pytest.importorskip("polars")
+    for other in (polars.from_pandas(frame), polars.from_pandas(frame).lazy()):
+        pd.testing.assert_frame_equal(sums(people.read(other, COLUMNS)), sums(people.read(frame, COLUMNS)))
+
+
+def test_counts_stand_for_rows(frame):
+    rows = ["sex", "label", "prediction", "score"]
+    counts = frame[rows].value_counts().rename("people").reset_index()
+    counted = people.read(counts, COLUMNS._replace(count="people"))
+    pd.testing.assert_frame_equal(sums(counted), sums(people.read(frame, COLUMNS)))
+
+
+def test_what_has_no_engine_is_read_in_parts_that_add_up(frame, tmp_path, monkeypatch):
+    frame.to_parquet(tmp_path / "cases.parquet")
+    monkeypatch.setattr("fairlib.tables.ROWS", 77)
+    pd.testing.assert_frame_equal(
+        sums(people.read(tmp_path / "cases.parquet", COLUMNS)), sums(people.read(frame, COLUMNS))
+    )
+
+
+def test_predictions_follow_from_the_threshold(frame):
+    decided = frame.assign(prediction=(frame["score"] >= 0.3).astype(int))
+    thresholded = people.read(frame, COLUMNS._replace(prediction=None, threshold=0.3))
+    pd.testing.assert_frame_equal(sums(thresholded), sums(people.read(decided, COLUMNS)))
+    assert "0.3" in thresholded.notes[0]
+    turned = people.read(frame, COLUMNS._replace(prediction=None, threshold=0.3), positive=0)
+    np.testing.assert_array_equal(turned.prediction, 1 - thresholded.prediction)
+
+
+def test_without_labels_a_threshold_names_two_classes(frame):
+    counted = people.read(frame, people.Columns(("sex",), probability="score"))
+    assert counted.label is None and counted.classes == ("below 0.5", "0.5 or more")
+
+
+def test_labels_that_are_constant_still_have_another_class(frame):
+    counted = people.read(frame.assign(label=0), COLUMNS._replace(prediction=None), positive=1)
+    assert counted.classes == ("0", "1") and set(counted.prediction) == {0, 1}
+
+
+def test_groups_keep_the_order_of_categories_and_others_are_sorted(frame):
+    ordered = frame.assign(sex=pd.Categorical(frame["sex"], ["x", "m", "f"]))
+    assert people.read(ordered, COLUMNS).attributes["sex"].names == ("m", "f")
+    numbers = people.read(frame, people.Columns(("person",), "label", "prediction"))
+    assert numbers.attributes["person"].names[:3] == ("0", "1", "2") and numbers.attributes["person"].names[-1] == "89"
+
+
+def test_the_missing_and_the_empty_are_groups_that_are_named(frame):
+    frame["sex"] = frame["sex"].astype(object)
+    frame.loc[:9, "sex"] = None
+    frame.loc[10:14, "sex"] = "  "
+    frame.loc[15:16, "sex"] = np.nan
+    counted = people.read(frame, COLUMNS)
+    assert counted.attributes["sex"].names == (people.EMPTY, "f", "m", people.MISSING)
+    assert any("no value in 12 case(s)" in note for note in counted.notes)
+
+
+def test_values_that_differ_only_in_type_are_kept_apart(frame):
+    frame["sex"] = np.array([1, "1", 2.5, "x"] * 125, dtype=object)
+    counted = people.read(frame, COLUMNS)
+    assert set(counted.attributes["sex"].names) == {"1", "'1'", "2.5", "x"}
+    assert "look alike" in counted.notes[0]
+
+
+def test_1_and_1_point_0_and_true_are_one_class(frame):
+    counted = people.read(frame.assign(prediction=frame["prediction"].astype(float)), COLUMNS)
+    assert counted.classes == ("0", "1")
+    assert people.read(frame.assign(prediction=frame["prediction"] == 1), COLUMNS).classes == ("0", "1")
+
+
+def test_several_classes_are_all_measured_unless_one_is_asked_for(frame):
+    frame["label"] = np.array(["x", "y", "z", "x"] * 125)
+    frame["prediction"] = np.array(["y", "y", "z", "x"] * 125)
+    columns = COLUMNS._replace(probability=None)
+    assert people.read(frame, columns).positive == (0, 1, 2)
+    assert people.read(frame, columns, positive="y").positive == (1,)
+
+
+@pytest.mark.parametrize(
+    ("change", "columns", "says"),
+    [
+        ({}, COLUMNS._replace(group=("gender",)), "group: no column 'gender'; the columns are 'sex', 'race'"),
+        ({}, COLUMNS._replace(label="y"), "label: no column 'y'"),
+        ({}, COLUMNS._replace(source="y"), "source: no column 'y'"),
+        ({}, COLUMNS._replace(count="score"), "column 'score' must hold counts"),
+        ({"score": 1.5}, COLUMNS, r"column 'score' must lie in \[0, 1\], found 1.5 to 1.5"),
+        ({"score": "high"}, COLUMNS, "probability: column 'score' must hold numbers"),
+        ({"score": np.nan}, COLUMNS, r"column 'score' has 500 missing value\(s\)"),
+        ({"label": None}, COLUMNS, r"column 'label' has 500 missing value\(s\)"),
+        ({"prediction": ["a", "b"] * 250}, COLUMNS, "'label' and 'prediction' have no class in common: the labels are"),
+        (
+            {"prediction": range(500)},
+            COLUMNS,
+            "'prediction' has 500 different values, too many .* name it as probability",
+        ),
+        ({"label": range(500)}, COLUMNS, "'label' has 500 different values, too many for classes"),
+        ({"label": [0, 1, 2, 3] * 125}, COLUMNS, "positive: column 'score' holds the probability of one class"),
+        (
+            {"label": [0, 1, 2, 3] * 125},
+            COLUMNS._replace(prediction=None),
+            "has 4 classes, 0, 1, 2, 3; with more than two",
+        ),
+        ({"sex": [[1], [2]] * 250}, COLUMNS, "holds values that cannot be counted"),
+    ],
+)
+def test_errors_name_the_column(frame, change, columns, says):
+    with pytest.raises(ValueError, match=says):
+        people.read(frame.assign(**change), columns)
+
+
+def test_other_bad_input_is_named(frame):
+    with pytest.raises(ValueError, match="a table must be a frame .* found list"):
+        people.read([1, 2], COLUMNS)
+    with pytest.raises(ValueError, match="no rows"):
+        people.read(frame[:0], COLUMNS)
+    with pytest.raises(
+        ValueError, match="positive: no class 2 in column.s. 'label' and 'prediction'; they hold '0', '1'"
+    ):
+        people.read(frame, COLUMNS, positive=2)
+    with pytest.raises(ValueError, match="names of columns must be words, found 7"):
+        people.read(frame.rename(columns={"label": 7}), COLUMNS._replace(label=7))
+
+
+def test_one_column_may_play_two_parts(frame):
+    counted = people.read(frame, people.Columns(("label",), "label", "prediction"))
+    assert counted.attributes["label"].names == ("0", "1")
+
+
+def test_many_groups_are_noted(frame):
+    many = pd.concat([frame] * 4, ignore_index=True)
+    counted = people.read(many.assign(sex=range(2000)), COLUMNS)
+    assert "number rows?" in counted.notes[0]

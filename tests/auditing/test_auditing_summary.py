@@ -1,0 +1,199 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+from test_auditing import BINARY, people
+from test_auditing_page import Page
+
+import fairlib
+from fairlib.auditing import people as counts_of
+from fairlib.auditing import summary
+
+KEY = ["metric", "class", "group"]
+
+
+def audited(frame, group="sex", **options):
+    return fairlib.audit(frame, group=group, **BINARY, **options).metrics
+
+
+def as_measured(frame, group="sex"):
+    """The table as `measure` wants it, with scores that no level puts together."""
+    frame = frame.assign(group=frame[group], score=frame["score"].round(2))
+    return frame, frame.rename(columns={"score": "p_1"})[["group", "label", "prediction", "p_1"]]
+
+
+@pytest.mark.parametrize("group", ["sex", "age"])
+def test_values_are_those_of_measure_on_rows(group):
+    frame, table = as_measured(people(800, unfair=0.2), group)
+    found = audited(frame, group, probability="score").query("metric in @fairlib.METRICS")
+    expected = fairlib.measure(table, metrics=list(found["metric"].unique()), classes=[1])
+    expected["class"] = expected["class"].astype(str)
+    both = found.merge(expected, on=KEY, suffixes=("", "_measured"))
+    assert len(both) == len(found) >= 16
+    np.testing.assert_allclose(both["value"], both["value_measured"], atol=1e-9)
+
+
+def test_every_group_metric_that_the_columns_allow_is_there():
+    frame = people(400)
+    predictions, two = audited(frame, "age"), audited(frame, "sex")
+    assert {"FPED", "FNED", "TPRGap", "ParityGap", "FPRRatio", "DisparityScore*"} <= set(predictions["metric"])
+    assert not {"AccuracyDifference", "AvgGF", "SubgroupAUCGap"} & set(predictions["metric"])
+    assert {"AccuracyDifference", "F1Ratio"} <= set(two["metric"])
+    assert set(audited(frame, "sex", probability="score")["metric"]) == set(summary.SUMMARY)
+    only_predicted = fairlib.audit(frame, group="sex", prediction="prediction").metrics
+    assert set(only_predicted["metric"]) == {"ParityGap"}
+
+
+def test_aucs_are_those_of_the_library_and_of_scikit_learn():
+    frame, table = as_measured(people(800, unfair=0.2), "age")
+    found = audited(frame, "age", probability="score").set_index(["metric", "group"])["value"]
+    everybody = roc_auc_score(frame["label"], frame["score"])
+    for row in fairlib.auc(table, classes=[1]).to_dict("records"):
+        assert found[f"{row['metric']}Gap", row["group"]] + everybody == pytest.approx(row["value"])
+    old = frame[frame["age"] == "old"]
+    alone = roc_auc_score(old["label"], old["score"])
+    assert found["SubgroupAUCGap", "old"] + everybody == pytest.approx(alone)
+
+
+def test_levels_of_probabilities_change_next_to_nothing():
+    rng = np.random.default_rng(0)
+    frame = people(4000)
+    frame["score"] = rng.beta(0.5, 200, 4000) * (1 + frame["label"])  # rare, with many digits
+    found = audited(frame, "sex", probability="score").set_index(["metric", "group"])["value"]
+    alone = frame[frame["sex"] == "male"]
+    exact = roc_auc_score(alone["label"], alone["score"]) - roc_auc_score(frame["label"], frame["score"])
+    assert found["SubgroupAUCGap", "male"] == pytest.approx(exact, abs=2e-3)
+    columns = counts_of.Columns(("sex",), **BINARY, probability="score")
+    coded = counts_of.by_level(frame, columns, 4000)["sex"]
+    assert np.average(coded.probability(), weights=coded.count) == pytest.approx(frame["score"].mean())
+    assert len(np.unique(coded.probability(most=50))) <= 50
+    assert np.average(coded.probability(most=50), weights=coded.count) == pytest.approx(frame["score"].mean())
+
+
+def test_counts_and_rows_in_any_order_give_the_same():
+    frame = people(600, unfair=0.2)
+    whole = audited(frame, "age")
+    counts = frame.value_counts(["age", "label", "prediction"]).rename("people").reset_index()
+    pd.testing.assert_frame_equal(audited(counts, "age", count="people"), whole)
+    pd.testing.assert_frame_equal(audited(frame.sample(frac=1, random_state=0), "age"), whole)
+    options = {"probability": "score", "source": "person"}
+    tied = frame.assign(person=np.arange(600) // 4)
+    again = audited(tied.sample(frac=1, random_state=0), "age", **options)
+    pd.testing.assert_frame_equal(again, audited(tied, "age", **options))
+
+
+def test_a_planted_difference_is_found_and_its_size_is_right():
+    frame = people(4000, seed=1)
+    wrong = (frame["sex"] == "female") & (np.random.default_rng(0).random(4000) < 0.3)
+    frame["prediction"] = np.where(wrong, 1 - frame["label"], frame["prediction"])
+    found = audited(frame, ["sex", "age"]).set_index(["attribute", "metric"])
+    row = found.loc[[("sex", "AccuracyDifference")]].iloc[0]
+    truth = (frame["label"] == frame["prediction"]).groupby(frame["sex"]).mean()
+    assert row["value"] == pytest.approx(truth["female"] - truth["male"])  # in the order of the names
+    assert row["low"] < row["value"] < row["high"] < 0
+    sure = found[found["p_corrected"] <= 0.05]
+    assert {"FPED", "FNED", "TPRGap", "AccuracyDifference"} <= set(sure.loc["sex"].index)
+    assert "age" not in sure.index.get_level_values("attribute")
+    assert (found["p_corrected"] >= found["p"] - 1e-12).all()
+
+
+def test_identical_groups_are_corrected_to_nothing():
+    half = people(500).assign(sex="female")
+    found = audited(pd.concat([half, half.assign(sex="male")])).set_index(["metric", "group"])
+    for name in ("FPED", "TPRGap", "ParityGap"):
+        row = found.loc[name, "accumulated"]
+        assert row["value"] == 0 and row["corrected"] <= 0 < row["null"] and row["p"] == 1
+
+
+@pytest.mark.slow
+def test_fair_models_are_hardly_ever_accused_and_corrected_values_average_zero(monkeypatch):
+    for name, fewer in (("REPLICATES", 99), ("FEWEST", 99), ("SPLITS", 20)):
+        monkeypatch.setattr(summary, name, fewer)
+    metrics = ["FPED", "TPRGap", "ParityGap", "AccuracyDifference", "AvgGF", "BPSNGap"]
+    audits, accused, plain, corrected = 40, 0, [], []
+    for seed in range(audits):
+        found = audited(people(400, seed=seed), ["sex", "age"], probability="score", metrics=metrics)
+        accused += (found["p_corrected"] <= 0.05).any()
+        row = found[(found["metric"] == "FPED") & (found["attribute"] == "age")].iloc[0]
+        plain.append(row["value"])
+        corrected.append(row["corrected"])
+    assert accused / audits <= 0.05 + 2.3 * np.sqrt(0.05 * 0.95 / audits)
+    error = np.std(corrected) / np.sqrt(audits)
+    assert np.mean(plain) > 3 * error > abs(np.mean(corrected))
+
+
+def test_small_groups_are_left_out_and_said():
+    frame = people(300)
+    frame.loc[:9, "age"] = "rare"
+    found = audited(frame, "age")
+    assert "rare" not in set(found["group"])
+    assert found.attrs["notes"] == ["By age: 1 group is left out for having fewer than 30 cases."]
+    nobody = audited(people(40), "age")
+    assert not len(nobody) and "fewer than two groups are large enough" in nobody.attrs["notes"][-1]
+
+
+def test_whole_sources_are_drawn_and_exchanged():
+    frame = people(90).assign(person=range(90))
+    copies = pd.concat([frame] * 40, ignore_index=True)
+    alone, tied, forgotten = audited(frame), audited(copies, source="person"), audited(copies)
+    width = [(found["high"] - found["low"]).iloc[0] for found in (alone, tied, forgotten)]
+    assert width[1] == pytest.approx(width[0], rel=0.25) and width[2] < 0.5 * width[0]
+    assert tied["null"].iloc[0] == pytest.approx(alone["null"].iloc[0], rel=0.25)
+    pairs = people(200).assign(sex=["female", "male"] * 100, person=np.arange(200) // 2)
+    mixed = audited(pairs, source="person")
+    assert mixed["p"].isna().all() and mixed["low"].notna().any()
+    assert "sources hold cases of several groups" in mixed.attrs["notes"][0]
+
+
+def test_too_many_profiles_get_values_only(monkeypatch):
+    monkeypatch.setattr(summary, "BUDGET", 10)
+    found = audited(people(300))
+    assert found["value"].notna().all() and found[["low", "high", "corrected", "null", "p"]].isna().all(axis=None)
+    assert "too many different cases" in found.attrs["notes"][0]
+
+
+def test_hundreds_of_groups_are_not_compared_by_pairs():
+    frame = people(9000).assign(sex=np.arange(9000) % 100)
+    found = audited(frame)
+    assert not len(found) and "for up to 60 groups, not 100" in found.attrs["notes"][0]
+
+
+def test_metrics_can_be_asked_for_by_name():
+    report = fairlib.audit(people(300), group="age", **BINARY, metrics=["errors", "FPED", "AccuracyDifference"])
+    assert set(report.to_frame()["rate"]) == {"errors"} and set(report.metrics["metric"]) == {"FPED"}
+    assert "AccuracyDifference is left out: it compares exactly two groups" in report.metrics.attrs["notes"][0]
+
+
+def test_rates_of_too_few_are_not_given_away():
+    frame = people(300)
+    frame.loc[(frame["age"] == "old") & (np.arange(300) > 40), "label"] = 1
+    found = audited(frame, "age", probability="score").set_index(["metric", "group"]).index
+    for name, needs in summary.NEEDS.items():
+        assert ((name, "old") in found) == (needs == ("gold",)) and (name, "young") in found
+    assert set(summary.NEEDS) == {name for name, metric in summary.SUMMARY.items() if metric.kind == "VBCM"}
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_label_that_never_varies(label):
+    found = audited(people(200).assign(label=label), probability="score").set_index("metric")
+    assert found.loc["ParityGap", "value"] >= 0 and "SubgroupAUCGap" not in found.index
+    undefined = "FPED" if label else "FNED"
+    assert found.loc[undefined, ["value", "low", "null", "p"]].isna().all()
+
+
+def test_names_that_results_use_themselves_are_names_of_groups_too():
+    frame = people(300).assign(sex=np.array(["accumulated", "all", "1"])[np.arange(300) % 3])
+    found = audited(frame)
+    assert (found.loc[found["metric"] == "FPRRatio", "group"] == ["1", "accumulated", "all"]).all()
+    assert fairlib.audit(frame, group="sex", **BINARY).to_html()
+
+
+def test_the_page_has_the_chapter_with_words_for_what_is_more_than_chance():
+    frame = people(3000, unfair=0.3)
+    page = Page(fairlib.audit(frame, group=["sex", "age"], **BINARY, probability="score").to_html())
+    text = "".join(page.text)
+    for words in ("Summary metrics", "False Positive Equality Difference (FPED)", "more than chance", "as by chance"):
+        assert words in text
+    assert "class=" not in text  # no element became text
+    assert "Signed differences are female less male, ratios female by male" in text
+    assert all("scope" in attributes for attributes in page.all("th"))

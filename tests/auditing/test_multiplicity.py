@@ -1,0 +1,88 @@
+"""Adjusted p-values: against statsmodels and loops, and the family-wise error that they promise."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from fairlib.auditing import multiplicity
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_against_its_definition(p):
+    order, expected, largest = np.argsort(p, kind="stable"), np.empty(len(p)), 0.0
+    for rank, i in enumerate(order):
+        largest = max(largest, min(1.0, (len(p) - rank) * p[i]))
+        expected[i] = largest
+    np.testing.assert_allclose(multiplicity.holm(p), expected)
+
+
+def test_holm_is_that_of_statsmodels_and_undefined_questions_are_none():
+    p = np.random.default_rng(0).random(20) ** 3
+    np.testing.assert_allclose(multiplicity.holm(p), multipletests(p, method="holm")[1])
+    found = multiplicity.holm(pd.Series([np.nan, *p]))
+    assert np.isnan(found[0])
+    np.testing.assert_array_equal(found[1:], multiplicity.holm(p))
+
+
+def test_nothing_to_adjust():
+    assert len(multiplicity.holm([])) == 0 and np.isnan(multiplicity.holm([np.nan])).all()
+
+
+def by_loop(observed, null):
+    """Westfall and Young's step-down, literally."""
+    every = np.vstack([observed, null])
+    every = (every - every.mean(axis=0)) / every.std(axis=0)
+    order, result, largest = np.argsort(-every[0], kind="stable"), np.empty(len(observed)), 0.0
+    for rank, i in enumerate(order):
+        largest = max(largest, np.mean([max(draw[order[rank:]]) >= every[0, i] - 1e-12 for draw in every]))
+        result[i] = largest
+    return result
+
+
+def test_max_t_against_a_loop():
+    rng = np.random.default_rng(0)
+    observed, null = rng.normal(size=6).round(1), rng.normal(size=(50, 6)).round(1)  # with ties
+    np.testing.assert_allclose(multiplicity.max_t(observed, null), by_loop(observed, null))
+
+
+def test_units_do_not_matter():
+    rng = np.random.default_rng(1)
+    observed, null = rng.normal(1, 1, size=5), rng.normal(size=(200, 5))
+    units, zero = np.array([1, 10, 100, 0.1, 3.0]), np.array([0, 5, -3, 100, 1.0])
+    turned = multiplicity.max_t(observed * units + zero, null * units + zero)
+    np.testing.assert_allclose(multiplicity.max_t(observed, null), turned)
+
+
+def test_questions_that_are_the_same_cost_nothing_and_independent_ones_cost_what_sidak_says():
+    rng = np.random.default_rng(2)
+    one = rng.normal(size=(20_000, 1))
+    same = multiplicity.max_t(np.full(10, 2.5), np.repeat(one, 10, axis=1))
+    assert same == pytest.approx((1 + (one >= 2.5).sum()) / 20_001, abs=2e-4)
+    free = multiplicity.max_t(np.full(10, 2.5), rng.normal(size=(20_000, 10)))
+    assert free.min() == pytest.approx(1 - (1 - 0.00621) ** 10, abs=0.008)
+
+
+def test_one_question_is_an_ordinary_permutation_test():
+    assert multiplicity.max_t([95.0], np.arange(99.0)[:, None]).tolist() == [0.05]
+
+
+def test_undefined_and_infinite_statistics():
+    null = np.array([[0.1, np.nan, 1.0], [0.2, 5.0, np.inf], [0.3, 1.0, 2.0]])
+    p = multiplicity.max_t([np.nan, 2.0, np.inf], null)
+    assert np.isnan(p[0]) and p[1] >= 0.5 and p[2] == 0.75  # two of three draws are as far, on some question
+    assert multiplicity.max_t([np.inf], np.full((3, 1), np.inf)) == 1
+    assert np.isnan(multiplicity.max_t([np.nan], np.ones((3, 1)))).all()
+
+
+def test_family_wise_error_is_at_most_the_level_under_permutation():
+    """The data are one of the draws: exchangeable, whatever the statistics' distribution and number of draws."""
+    rng, errors = np.random.default_rng(3), 0
+    for _ in range(1000):
+        common = rng.normal(size=(20, 1))
+        every = np.exp(common + rng.normal(size=(20, 8))) * np.arange(1, 9)
+        errors += (multiplicity.max_t(every[0], every[1:]) <= 0.05).any()
+    assert errors / 1000 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1000)

@@ -1,0 +1,264 @@
+"""Annotating a subset: coverage by simulation, what guesses are worth, and what happens when a cell is too small."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairlib import disparity_interval
+from fairlib.intervals import annotation
+from fairlib.intervals.annotation import SmallCellWarning
+
+
+def population(rng, n, rate_a=0.25, rate_b=0.20, share=0.4, accuracy=0.9):
+    """Return cost, guess and true group of n examples."""
+    group = np.where(rng.random(n) < share, 1.0, -1.0)
+    cost = (rng.random(n) < np.where(group == 1, rate_a, rate_b)).astype(float)
+    right = rng.random(n) < accuracy
+    guess = np.where(right, group == 1, group != 1).astype(float)
+    return cost, guess, group
+
+
+def annotate(rng, group, n):
+    shown = np.full(len(group), np.nan)
+    chosen = rng.choice(len(group), n, replace=False)
+    shown[chosen] = group[chosen]
+    return shown
+
+
+# --- prediction-powered ---
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("accuracy", "share"), [(0.9, 0.4), (0.5, 0.5), (0.75, 0.15), (1.0, 0.5)])
+def test_prediction_powered_covers(accuracy, share):
+    rng = np.random.default_rng(41)
+    runs, missed = 150, 0
+    for _ in range(runs):
+        cost, guess, group = population(rng, 4000, share=share, accuracy=accuracy)
+        found = annotation.prediction_powered(cost, guess, annotate(rng, group, 900))
+        missed += 0.05 not in found
+    assert missed <= stats.binom.ppf(0.999, runs, 0.05)
+
+
+def mean_half_widths(accuracy, runs=30, n=500):
+    rng = np.random.default_rng(42)
+    powered, alone = [], []
+    for _ in range(runs):
+        cost, guess, group = population(rng, 20_000, share=0.5, accuracy=accuracy)
+        shown = annotate(rng, group, n)
+        powered.append(annotation.prediction_powered(cost, guess, shown).half_width)
+        alone.append(disparity_interval(cost[shown == 1], cost[shown == -1], method="welch").half_width)
+    return np.mean(powered), np.mean(alone)
+
+
+def test_good_guesses_are_worth_more_than_twice_the_annotations_and_bad_ones_cost_nothing():
+    powered, alone = mean_half_widths(0.9)
+    assert 2.2 < (alone / powered) ** 2 < 3.0
+    powered, alone = mean_half_widths(0.5)
+    assert powered < 1.02 * alone
+
+
+def test_guesses_in_the_place_of_groups_shrink_the_difference():
+    rng = np.random.default_rng(43)
+    cost, guess, group = population(rng, 400_000, share=0.3)
+    plugged_in = cost[guess == 1].mean() - cost[guess == 0].mean()
+    assert 0.030 < plugged_in < 0.047
+    found = annotation.prediction_powered(cost, guess, annotate(rng, group, 40_000))
+    assert found.estimate == pytest.approx(0.05, abs=0.01)
+    assert plugged_in not in found
+
+
+def test_with_perfect_guesses_the_rest_counts_in_full():
+    rng = np.random.default_rng(44)
+    cost, guess, group = population(rng, 5000, accuracy=1.0)
+    found = annotation.prediction_powered(cost, guess, annotate(rng, group, 500))
+    everybody = disparity_interval(cost[group == 1], cost[group == -1], method="welch")
+    assert found.half_width == pytest.approx(everybody.half_width, rel=0.02)
+
+
+def test_gradient_by_differences():
+    means = np.array([0.08, 0.4, 0.1, 0.55])
+
+    def difference(means):
+        return means[0] / means[1] - means[2] / means[3]
+
+    numerical = [(difference(means + step) - difference(means - step)) / 2e-6 for step in 1e-6 * np.eye(4)]
+    np.testing.assert_allclose(annotation._gradient(means), numerical, rtol=1e-6)
+
+
+def test_small_cells_warn_and_fall_back():
+    rng = np.random.default_rng(45)
+    cost, guess, group = population(rng, 3000, rate_a=0.05, rate_b=0.05)
+    shown = annotate(rng, group, 60)
+    with pytest.warns(SmallCellWarning, match="only . annotated in . with an error, fewer than 10; using the 60"):
+        found = annotation.prediction_powered(cost, guess, shown)
+    assert found == disparity_interval(cost[shown == 1], cost[shown == -1])
+    with warnings.catch_warnings():  # with enough, no warning
+        warnings.simplefilter("error")
+        annotation.prediction_powered(cost, guess, annotate(rng, group, 2000))
+
+
+# --- strata ---
+
+
+def strata_of(cost, guess):
+    return 2 * cost + guess
+
+
+def annotate_strata(rng, cost, guess, group, n):
+    table = annotation.allocate(n, cost, guess)
+    shown = np.full(len(group), np.nan)
+    for row in table.itertuples():
+        members = np.flatnonzero((cost > 0) == row.error)
+        members = members[(guess[members] >= 0.5) == (row.guess == "A")]
+        chosen = rng.choice(members, row.annotate, replace=False)
+        shown[chosen] = group[chosen]
+    return shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rates", "accuracy"), [((0.25, 0.2), 0.9), ((0.1, 0.05), 0.7)])
+def test_stratified_covers_what_full_annotation_would_give(rates, accuracy):
+    rng = np.random.default_rng(46)
+    cost, guess, group = population(rng, 5000, *rates, accuracy=accuracy)
+    truth = cost[group == 1].mean() - cost[group == -1].mean()
+    runs, missed = 50, 0
+    for _ in range(runs):
+        shown = annotate_strata(rng, cost, guess, group, 500)
+        missed += truth not in annotation.stratified(cost, shown, strata_of(cost, guess))
+    assert missed <= stats.binom.ppf(0.999, runs, 0.05)
+
+
+def test_choosing_by_error_beats_chance():
+    rng = np.random.default_rng(47)
+    cost, guess, group = population(rng, 20_000, 0.1, 0.05)
+    by_error = annotation.stratified(cost, annotate_strata(rng, cost, guess, group, 600), strata_of(cost, guess))
+    by_chance = annotation.prediction_powered(cost, guess, annotate(rng, group, 600))
+    assert by_error.half_width < 0.7 * by_chance.half_width
+
+
+def test_annotating_all_leaves_no_doubt():
+    rng = np.random.default_rng(48)
+    cost, guess, group = population(rng, 500)
+    found = annotation.stratified(cost, group, strata_of(cost, guess))
+    assert found.low == pytest.approx(found.high)
+    assert found.estimate == pytest.approx(cost[group == 1].mean() - cost[group == -1].mean())
+
+
+def test_exact_limits_where_cells_are_small():
+    rng = np.random.default_rng(49)
+    cost, guess, group = population(rng, 400, 0.05, 0.02)
+    truth = cost[group == 1].mean() - cost[group == -1].mean()
+    missed, runs = 0, 25
+    for _ in range(runs):
+        shown = annotate_strata(rng, cost, guess, group, 60)
+        with pytest.warns(SmallCellWarning, match="using Clopper-Pearson limits per stratum"):
+            found = annotation.stratified(cost, shown, strata_of(cost, guess))
+        missed += truth not in found
+    assert missed <= stats.binom.ppf(0.999, runs, 0.05)
+    with (
+        pytest.warns(SmallCellWarning),
+        pytest.raises(ValueError, match="stratum must hold examples of one cost only"),
+    ):
+        annotation.stratified(cost, shown, guess)
+
+
+@pytest.mark.parametrize("accuracy", [0.98, 0.995])
+def test_annotated_that_are_all_of_one_group_are_not_taken_for_the_whole_stratum(accuracy):
+    """Good guesses leave strata with none of the other group in the sample: that is no proof of there being none.
+
+    Without the fallback these intervals cover 91 and 76 %.
+    """
+    rng = np.random.default_rng(52)
+    missed, fallen_back, runs = 0, 0, 30
+    for _ in range(runs):
+        cost, guess, group = population(rng, 4000, 0.3, 0.15, accuracy=accuracy)
+        truth = cost[group == 1].mean() - cost[group == -1].mean()
+        shown = annotate_strata(rng, cost, guess, group, 300)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = annotation.stratified(cost, shown, strata_of(cost, guess))
+        missed += truth not in found
+        fallen_back += len(caught)
+        assert all("are of one group; using Clopper-Pearson limits" in str(warning.message) for warning in caught)
+        assert (found.method == "stratified") == (not caught)
+    assert fallen_back > runs / 2
+    assert missed <= stats.binom.ppf(0.999, runs, 0.05)
+
+
+def test_the_worst_case_over_the_limits_is_found_by_brute_force():
+    """Every corner of the box of shares, for costs with three values."""
+    rng = np.random.default_rng(50)
+    cost = np.repeat([0.0, 0.4, 0.4, 1.0], [40, 20, 25, 15])
+    stratum = np.repeat([0, 1, 2, 3], [40, 20, 25, 15])
+    group = np.where(rng.random(100) < 0.5, 1.0, -1.0)
+    shown = np.where(np.arange(100) % 4 == 0, group, np.nan)
+    with pytest.warns(SmallCellWarning):
+        found = annotation.stratified(cost, shown, stratum)
+    sizes, price = np.bincount(stratum), np.array([0.0, 0.4, 0.4, 1.0])
+    limits = []
+    for code in range(4):
+        seen = shown[(stratum == code) & ~np.isnan(shown)]
+        limits.append(stats.binomtest(int((seen == 1).sum()), len(seen)).proportion_ci(1 - 0.05 / 4))
+    corners = []
+    for share in itertools.product(*limits):
+        a, b = sizes * share, sizes * (1 - np.array(share))
+        corners.append(a @ price / a.sum() - b @ price / b.sum())
+    assert (found.low, found.high) == pytest.approx((min(corners), max(corners)))
+
+
+def test_allocation_spends_the_budget_where_it_matters():
+    rng = np.random.default_rng(51)
+    cost, guess, _ = population(rng, 10_000, 0.1, 0.05)
+    probability = np.where(guess == 1, 0.85, 0.15)
+    table = annotation.allocate(400, cost, probability)
+    assert table["examples"].sum() == 10_000
+    assert 390 <= table["annotate"].sum() <= 400
+    rates = (table["annotate"] / table["examples"]).groupby(table["error"]).mean()
+    assert rates[True] > 5 * rates[False]
+    everybody = annotation.allocate(10_000, cost, probability)
+    assert (everybody["annotate"] == everybody["examples"]).all()
+    most = annotation.allocate(9000, cost, probability)
+    assert (most["annotate"] <= most["examples"]).all()
+    assert most["annotate"].sum() == pytest.approx(9000, abs=5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"predicted": [0.2, 0.4]}, "predicted must be a probability"),
+        ({"predicted": [0.2, 1.4, 0, 1]}, "predicted must be a probability"),
+        ({"group": [1, -1, 1, -1]}, "group must be NaN where it is not annotated, found 0 such"),
+        ({"group": [1, np.nan, 1, np.nan]}, r"found none of B \(-1\)"),
+        ({"group": [1, 2, np.nan, -1]}, "group must be .1, -1, 0 or NaN, found 2"),
+        ({"cost": [0, 2, 0, 1]}, r"cost must be in \[0, max_cost=1\]"),
+        ({"cost": [0, 1]}, "the same length"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    arguments = {"cost": [0, 1, 0, 1], "predicted": [0, 1, 0.5, 0.2], "group": [1, -1, np.nan, np.nan]} | change
+    with pytest.raises(ValueError, match=message):
+        annotation.prediction_powered(**arguments)
+
+
+def test_bad_strata_and_budgets_are_named():
+    with pytest.raises(ValueError, match="at least two annotated examples everywhere, found fewer in y"):
+        annotation.stratified([0, 1, 0, 1], [1, -1, 1, np.nan], ["x", "x", "y", "y"])
+    with pytest.raises(ValueError, match="found 0: leave out"):
+        annotation.stratified([0, 1, 0], [1, -1, 0], ["x", "x", "x"])
+    with pytest.raises(ValueError, match=r"annotations must be in \[1, 3\], found 4"):
+        annotation.allocate(4, [0, 1, 0], [0.1, 0.2, 0.9])
+    with pytest.raises(ValueError, match="stratum must be known for all 4 examples, found 3"):
+        annotation.stratified([0, 1, 0, 1], [1, -1, 1, -1], ["x", "x", "y", None])
+    with pytest.raises(ValueError, match="predicted must be a probability .* found nan"):
+        annotation.allocate(2, [0, 1, 0], [0.1, np.nan, 0.9])
+    with pytest.raises(ValueError, match="where it is not annotated, found 1 such"):
+        annotation.prediction_powered([0, 1, 0, 1], [0, 1, 0.5, 0.2], [1, -1, np.nan, -1])
+
+
+def test_without_errors_the_budget_goes_with_the_sizes():
+    table = annotation.allocate(30, np.zeros(100), np.repeat([0.9, 0.1], [80, 20]))
+    assert table["annotate"].tolist() == [24, 6]

@@ -1,0 +1,202 @@
+"""The betting interval: its guarantee by exact enumeration, its ends by brute force, its speed."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from fairlib import disparity_interval
+from fairlib.intervals import betting
+
+ALPHA = 0.025
+
+
+def sequences(support, rounds):
+    """Return every sequence of `rounds` values, one per column."""
+    return np.array(list(itertools.product(support, repeat=rounds))).T
+
+
+# --- the guarantee ---
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5, 9])
+@pytest.mark.parametrize("rate", [0.001, 0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 0.999])
+@pytest.mark.parametrize("alpha", [0.3, 0.05])
+def test_a_true_mean_is_rejected_at_most_as_often_as_promised_by_enumeration(rounds, rate, alpha):
+    """All 2^m sequences of 0 and 1 with their exact probabilities: no simulation, no tolerance but rounding."""
+    z = sequences([0.0, 1.0], rounds)
+    probability = np.prod(np.where(z == 1, rate, 1 - rate), axis=0)
+    assert probability[betting.rejects(z, rate, alpha=alpha)].sum() <= alpha + 1e-12
+
+
+@pytest.mark.parametrize("weights", [(0.5, 0.0, 0.5), (0.05, 0.9, 0.05), (0.01, 0.97, 0.02), (0.6, 0.3, 0.1)])
+def test_the_same_for_differences_of_matched_costs(weights):
+    z = sequences([0.0, 0.5, 1.0], 7)
+    probability = np.prod(np.select([z == 0, z == 0.5], weights[:2], weights[2]), axis=0)
+    mean = 0.5 * weights[1] + weights[2]
+    for alpha in (0.3, 0.05):
+        for values, truth in ((z, mean), (1 - z, 1 - mean)):
+            assert probability[betting.rejects(values, truth, alpha=alpha)].sum() <= alpha + 1e-12
+
+
+HARD = {
+    "rare": (0.01, lambda rng, shape: rng.random(shape) < 0.01),
+    "common": (0.99, lambda rng, shape: rng.random(shape) < 0.99),
+    "skewed": (0.05 / 1.05, lambda rng, shape: rng.beta(0.05, 1.0, shape)),
+    "matched": (0.5, lambda rng, shape: (1 + (rng.random(shape) < 0.05) - (rng.random(shape) < 0.05)) / 2),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rounds", [3, 30, 300])
+@pytest.mark.parametrize("case", HARD)
+def test_coverage_by_simulation(rounds, case):
+    mean, draw = HARD[case]
+    z = draw(np.random.default_rng(11), (rounds, 5000)).astype(float)
+    for values, truth in ((z, mean), (1 - z, 1 - mean)):
+        missed = betting.rejects(values, truth, alpha=ALPHA).mean()
+        assert missed <= ALPHA + 4 * np.sqrt(ALPHA * (1 - ALPHA) / 5000)
+
+
+def test_bundles_keep_the_guarantee(monkeypatch):
+    """A long game is played in bundles. Make games of 400 rounds count as long and look at the truth's fate."""
+    monkeypatch.setattr(betting, "LONG", 50)
+    rng = np.random.default_rng(13)
+    missed, runs = 0, 200
+    for _ in range(runs):
+        z = (1 + (rng.random(400) < 0.3) - (rng.random(400) < 0.3)) / 2
+        game = betting._rounds(z, betting.pace(z))
+        assert len(game) < 400
+        assert sum(size for _, size, *_ in game) == 400
+        missed += betting._goal_reached(game, 0.5, ALPHA)
+    assert missed <= stats.binom.ppf(0.9999, runs, ALPHA)
+
+
+# --- one interval ---
+
+numbers = st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.6, 1.0]) | st.floats(0, 1), min_size=1, max_size=40)
+
+
+@given(numbers, st.floats(0.01, 0.4))
+@settings(max_examples=60, deadline=None)
+def test_a_test_that_rejects_a_mean_rejects_all_smaller_ones(values, alpha):
+    """The bisection is right only if the rejected means have no gap."""
+    grid = np.linspace(0.001, 1, 400)
+    rejected = betting.rejects(np.repeat(np.array(values)[:, None], len(grid), axis=1), grid, alpha=alpha)
+    assert np.all(np.diff(rejected.astype(int)) <= 0)
+
+
+@given(numbers, st.floats(0.01, 0.4))
+@settings(max_examples=40, deadline=None)
+def test_ends_agree_with_a_search_by_brute_force(values, alpha):
+    values = np.array(values)
+    low, high = betting.mean_interval(values, alpha=alpha)
+    grid = np.linspace(0.0005, 1, 2000)
+    columns = np.repeat(values[:, None], len(grid), axis=1)
+    by_search = np.max(grid[betting.rejects(columns, grid, alpha=alpha)], initial=0)
+    above = 1 - np.max(grid[betting.rejects(1 - columns, grid, alpha=alpha)], initial=0)
+    assert low == pytest.approx(min(by_search, above), abs=1.1e-3)
+    assert high == pytest.approx(max(by_search, above), abs=1.1e-3)
+
+
+@given(numbers)
+@settings(max_examples=25, deadline=None)
+def test_mirrored_numbers_have_the_mirrored_interval(values):
+    values = np.array(values)
+    low, high = betting.mean_interval(values, alpha=ALPHA)
+    mirrored = betting.mean_interval(1 - values, alpha=ALPHA)
+    assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-3)
+
+
+def test_many_games_at_once_are_the_same_game():
+    z = np.random.default_rng(3).random((60, 25)) ** 3
+    low = np.array([betting.mean_interval(column, alpha=ALPHA)[0] for column in z.T])
+    assert betting.rejects(z, low, alpha=ALPHA).all()
+    assert not betting.rejects(z, low + 2e-4 * (z.mean(axis=0) - low), alpha=ALPHA).any()
+
+
+def test_stakes_are_concave_and_nothing_is_staked_of_nothing():
+    assert betting.STAKES[0] == 0
+    assert 0 < betting.STAKES[-1] < betting.STAKES[-2]  # else the goal is approached and never reached
+    assert np.all(np.diff(betting.STAKES, 2) < 1e-12)
+    p = np.arange(1, betting.KNOTS) / betting.KNOTS
+    digital, star = stats.norm.pdf(stats.norm.ppf(p)), p * np.sqrt(2 * np.log(1 / p))
+    assert betting.STAKES[1:-1] == pytest.approx((digital + star) / 2)
+
+
+# --- degenerate cases ---
+
+
+def test_one_number_says_nothing():
+    assert betting.mean_interval(np.array([0.4]), alpha=ALPHA) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("value", "low", "high"), [(0.0, 0.0, 0.1), (1.0, 0.9, 1.0), (0.5, 0.45, 0.55)])
+def test_constant_numbers(value, low, high):
+    found = betting.mean_interval(np.full(60, value), alpha=ALPHA)
+    assert low <= found[0] <= value <= found[1] <= high
+
+
+def test_blocks_leave_none_out():
+    cost_a, cost_b = np.array([1.0, 0.0, 0.5]), np.arange(11) / 10
+    z = betting.matched_blocks(cost_a, cost_b, rng=5)
+    assert z.shape == (3,)
+    assert z.mean() == pytest.approx((1 + cost_a.mean() - cost_b.mean()) / 2, abs=0.05)
+    means = betting.block_means(cost_b, 3)
+    parts = [cost_b[start:stop] for start, stop in ((0, 3), (3, 7), (7, 11))]
+    np.testing.assert_allclose(means, [part.mean() for part in parts])
+    assert {len(part) for part in parts} == {3, 4}
+
+
+def test_swapping_the_groups_mirrors_the_blocks():
+    rng = np.random.default_rng(0)
+    small, large = rng.random(20), rng.random(90)
+    one, other = (betting.matched_blocks(*pair, rng=1) for pair in ((small, large), (large, small)))
+    assert len(one) == len(other) == 20
+    assert one.mean() == pytest.approx(1 - other.mean(), abs=0.02)
+
+
+# --- cost ---
+
+COSTS = {
+    **{
+        f"error {rate:%}": lambda rng, n, rate=rate: (rng.random(n) < rate).astype(float) for rate in (0.2, 0.001, 1e-5)
+    },
+    "no error": lambda rng, n: np.zeros(n),
+    "skewed": lambda rng, n: rng.beta(0.05, 10, n),
+    "nearly constant": lambda rng, n: 0.5 + 0.001 * rng.random(n),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "seconds"),
+    [(kind, 3160, 0.2) for kind in COSTS]
+    + [pytest.param("error 0.100000%", 1_000_000, 5, marks=pytest.mark.slow, id="a million")],
+)
+def test_it_is_quick_and_not_wide(kind, n, seconds):
+    rng, gamma = np.random.default_rng(1), 0.3
+    cost_a, cost_b = COSTS[kind](rng, round(gamma * n)), COSTS[kind](rng, n - round(gamma * n))
+    taken = []
+    while not taken or (min(taken) > seconds and len(taken) < 3):  # a machine may have other things to do
+        started = time.process_time()
+        found = disparity_interval(cost_a, cost_b, confidence=0.9999)
+        taken.append(time.process_time() - started)
+    assert min(taken) < seconds
+    assert 0 in found
+    assert found.half_width < 40 / (gamma * n) + 9 * np.sqrt((cost_a.var() / gamma + cost_b.var() / (1 - gamma)) / n)
+
+
+@pytest.mark.parametrize("kind", COSTS)
+def test_the_end_is_rejected_and_a_little_above_it_is_not(kind, monkeypatch):
+    monkeypatch.setattr(betting, "LONG", 200)
+    z = COSTS[kind](np.random.default_rng(2), 3000)
+    z = (1 + z - z[::-1]) / 2
+    game = betting._rounds(z, betting.pace(z))
+    assert sum(size for _, size, _ in game) == 3000 and sum(total for total, *_ in game) == pytest.approx(z.sum())
+    end = betting._lower_end(z, betting.pace(z), ALPHA)
+    assert betting._goal_reached(game, end, ALPHA)
+    assert not betting._goal_reached(game, end + 2e-4 * (z.mean() - end) + 1e-12, ALPHA)

@@ -1,0 +1,258 @@
+"""One door to all intervals: what it checks, what it keeps, and the numbers that it is there for."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from fairlib import disparity_interval
+from fairlib.intervals import betting
+from fairlib.intervals import disparity as bounds
+from fairlib.tables import Counted
+
+INDEPENDENT = [name for name, method in bounds.METHODS.items() if not method.paired]
+PAIRED = [name for name, method in bounds.METHODS.items() if method.paired]
+BINARY_ONLY = {"clopper_pearson", "exact_unconditional", "miettinen_nurminen", "newcombe", "mcnemar", "tango"}
+
+
+@pytest.fixture
+def costs():
+    rng = np.random.default_rng(5)
+    return (rng.random(60) < 0.4).astype(float), (rng.random(60) < 0.2).astype(float)
+
+
+@pytest.mark.parametrize("name", bounds.METHODS)
+def test_every_method_says_what_it_promises_and_where_it_comes_from(name):
+    method = bounds.METHODS[name]
+    assert method.guarantee in ("finite-sample", "exact", "asymptotic")
+    assert any(character.isdigit() for character in method.reference)
+
+
+@pytest.mark.parametrize("name", bounds.METHODS)
+def test_interval_holds_its_estimate_and_is_named(name, costs):
+    found = disparity_interval(*costs, method=name, paired=bounds.METHODS[name].paired)
+    assert found.estimate == pytest.approx(costs[0].mean() - costs[1].mean())
+    assert -1 <= found.low < found.estimate < found.high <= 1
+    assert (found.method, found.confidence) == (name, 0.95)
+
+
+@pytest.mark.parametrize("name", bounds.METHODS)
+def test_scaling_the_cost_scales_the_interval(name, costs):
+    paired = bounds.METHODS[name].paired
+    one = disparity_interval(*costs, method=name, paired=paired)
+    eight = disparity_interval(8 * costs[0], 8 * costs[1], method=name, max_cost=8, paired=paired)
+    assert (eight.estimate, eight.low, eight.high) == pytest.approx((8 * one.estimate, 8 * one.low, 8 * one.high))
+
+
+@pytest.mark.parametrize("name", bounds.METHODS)
+def test_more_confidence_is_wider(name, costs):
+    widths = [
+        disparity_interval(*costs, method=name, paired=bounds.METHODS[name].paired, confidence=level).half_width
+        for level in (0.5, 0.8, 0.95, 0.99)
+    ]
+    assert np.all(np.diff(widths) > 0)
+
+
+@pytest.mark.parametrize("name", [name for name, method in bounds.METHODS.items() if method.counts])
+def test_costs_and_counts_agree(name, costs):
+    method = bounds.METHODS[name]
+    found = disparity_interval(*costs, method=name, paired=method.paired)
+    if method.paired:
+        counts = (int(np.sum(costs[0] > costs[1])), int(np.sum(costs[0] < costs[1])), 60)
+    else:
+        counts = (int(costs[0].sum()), 60, int(costs[1].sum()), 60)
+    assert method.counts(*counts, alpha=0.05) == pytest.approx((found.low, found.high))
+    mirrored = disparity_interval(*costs[::-1], method=name, paired=method.paired)
+    assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["betting", "betting_pairs"])
+def test_the_sides_of_a_betting_interval_share_the_chance_to_miss(name, costs, monkeypatch):
+    spent = []
+    monkeypatch.setattr(betting, "mean_interval", lambda values, *, alpha: spent.extend([alpha, alpha]) or (0.0, 1.0))
+    disparity_interval(*costs, method=name, paired=bounds.METHODS[name].paired, confidence=0.9)
+    assert sum(spent) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("name", INDEPENDENT)
+def test_extreme_tables(name):
+    for cost_a, cost_b in (([0.0] * 5, [0.0] * 9), ([1.0] * 5, [0.0] * 9), ([1.0] * 5, [1.0] * 9)):
+        found = disparity_interval(cost_a, cost_b, method=name)
+        assert -1 <= found.low <= cost_a[0] - cost_b[0] <= found.high <= 1
+
+
+def test_the_same_seed_gives_the_same_interval_and_defaults_are_betting(costs):
+    assert disparity_interval(*costs) == disparity_interval(*costs, method="betting", rng=0)
+    assert disparity_interval(*costs, rng=1) != disparity_interval(*costs, rng=2)
+    assert disparity_interval(*costs, paired=True).method == "betting_pairs"
+
+
+def test_betting_uses_costs_between_the_extremes():
+    rng = np.random.default_rng(0)
+    cost_a, cost_b = rng.beta(2, 8, 300), rng.beta(2, 18, 300)  # means .2 and .1, little variance
+    bet, hoeffding = (disparity_interval(cost_a, cost_b, method=name) for name in ("betting", "hoeffding"))
+    assert bet.excludes(0)
+    assert bet.half_width < hoeffding.half_width / 3
+
+
+# --- order ---
+
+
+def counted(cost):
+    return Counted(*np.unique(cost, return_counts=True))
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=2, max_size=25), st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_counted_costs_have_no_order(cost, random):
+    half = len(cost) // 2
+    found = disparity_interval(counted(cost[:half]), counted(cost[half:]))
+    values, count = counted(cost[:half])
+    order = random.sample(range(len(values)), len(values))
+    assert disparity_interval(Counted(values[order], count[order]), counted(cost[half:])) == found
+    listed, given = (
+        disparity_interval(*costs, rng=np.random.default_rng(3))
+        for costs in ((sorted(cost[:half]), sorted(cost[half:])), (counted(cost[:half]), counted(cost[half:])))
+    )
+    assert given == listed  # a generator of one's own is used as it is
+
+
+@pytest.mark.slow
+def test_betting_on_counts_keeps_its_promise_on_average():
+    """Enumerated: all tables of two groups of 30 and 33, their intervals, and the coverage for a grid of rates."""
+    n_a, n_b = 30, 33
+    low, high = np.empty((2, n_a + 1, n_b + 1))
+    for x_a in range(n_a + 1):
+        for x_b in range(n_b + 1):
+            costs = (Counted(np.array([0, 1]), np.array([n - x, x])) for x, n in ((x_a, n_a), (x_b, n_b)))
+            found = disparity_interval(*costs, method="betting")
+            low[x_a, x_b], high[x_a, x_b] = found.low, found.high
+    rates, coverage = np.linspace(0.02, 0.98, 13), []
+    for rate_a in rates:
+        for rate_b in rates:
+            weight = np.outer(
+                stats.binom.pmf(np.arange(n_a + 1), n_a, rate_a), stats.binom.pmf(np.arange(n_b + 1), n_b, rate_b)
+            )
+            coverage.append(weight[(low <= rate_a - rate_b) & (rate_a - rate_b <= high)].sum())
+    assert np.mean(coverage) >= 0.95 and min(coverage) >= 0.92
+
+
+def test_for_pairs_it_matters_what_belongs_together():
+    cost = np.repeat([1.0, 0.0], 30)
+    together, apart = (disparity_interval(cost, other, paired=True) for other in (cost, cost[::-1]))
+    assert together.half_width < apart.half_width / 2
+
+
+# --- input ---
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "wald"}, "method must be one of betting, .* for paired=False, found 'wald'"),
+        ({"method": "tango"}, "for paired=False, found 'tango'"),
+        ({"method": "newcombe", "paired": True}, "one of betting_pairs, .* for paired=True, found 'newcombe'"),
+        ({"confidence": 1.0}, r"confidence must be in \(0, 1\), found 1.0"),
+        ({"max_cost": 0.5}, r"cost_a must be in \[0, max_cost=0.5\], found 1"),
+        ({"max_cost": 0}, "max_cost must be positive and finite, found 0"),
+        ({"cost_a": []}, "cost_a must be a list of at least one cost, found shape"),
+        ({"cost_b": [[1, 0]]}, "cost_b must be a list of at least one cost, found shape"),
+        ({"cost_b": [0, np.nan]}, "cost_b must be in .*, found nan"),
+        ({"paired": True, "cost_b": [0, 1]}, "equal length if paired, found 3 and 2"),
+        ({"paired": True, "cost_a": Counted([0, 1], [2, 1])}, "must be lists of equal length if paired, found counts"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    arguments = {"cost_a": [1, 0, 1], "cost_b": [0, 1, 0]} | change
+    with pytest.raises(ValueError, match=message):
+        disparity_interval(arguments.pop("cost_a"), arguments.pop("cost_b"), **arguments)
+
+
+@pytest.mark.parametrize("count", [[-1, 5], [1.5, 5], [np.nan, 5], [np.inf, 5], [None, 5], [5], [5, 1, 1]])
+def test_counts_of_costs_are_whole_numbers_one_per_value(count):
+    with pytest.raises(ValueError, match="cost_a: counts must be whole numbers of at least 0, one per value"):
+        disparity_interval(Counted([0, 1], count), [0, 1])
+
+
+def test_a_cost_that_no_example_pays_changes_nothing():
+    found, expected = (
+        disparity_interval(Counted(*costs), [0, 1]) for costs in ([[0, 1, 7], [5, 4, 0]], [[0, 1], [5, 4]])
+    )
+    assert found == expected
+
+
+@pytest.mark.parametrize("name", sorted(BINARY_ONLY))
+def test_methods_for_counts_refuse_costs_in_between(name):
+    with pytest.raises(ValueError, match="cost_a must be 0 or max_cost for this method, found 1 in between"):
+        disparity_interval([0.0, 0.5, 1.0], [0.0, 1.0, 0.0], method=name, paired=bounds.METHODS[name].paired)
+
+
+# --- the numbers it is there for: examples that exclude 0 at an observed difference of .05, balanced groups ---
+
+
+def errors(n, rate):
+    """Return n costs, `rate` of them 1, in increasing order."""
+    return np.repeat([0.0, 1.0], [n - round(n * rate), round(n * rate)])
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        ("bernstein_maximal", (11904, 11904, 11904)),
+        ("bernstein_centred", (3002, 3002, 3002)),
+        ("hoeffding", (2954, 2954, 2954)),
+        ("empirical_bernstein", (1840, 3160, 3280)),
+        ("exact_unconditional", (480, 1120, 1600)),
+        ("miettinen_nurminen", (440, 1080, 1600)),
+        ("newcombe", (440, 1080, 1600)),
+    ],
+)
+def test_examples_needed_for_five_points(name, needed):
+    for rate, n in zip((0.05, 0.20, 0.475), needed, strict=True):
+        x_b = round(rate * n / 2)
+        x_a = x_b + int(np.ceil(0.05 * n / 2 - 1e-9))
+        low, _ = bounds.METHODS[name].counts(x_a, n // 2, x_b, n // 2, alpha=0.05)
+        assert low > 0
+
+
+@pytest.mark.parametrize(("n", "rate"), [(520, 0.05), (1200, 0.20), (1680, 0.475)])
+def test_betting_on_matched_blocks_needs_no_more_than_it_should(n, rate):
+    """It depends on the order in which the examples are met: more than half of the shuffles exclude 0."""
+    m = n // 2
+    cost_b = errors(m, rate)
+    cost_a = errors(m, (cost_b.sum() + round(0.05 * m)) / m)
+    assert cost_a.mean() - cost_b.mean() == pytest.approx(0.05)
+    z = np.stack([betting.matched_blocks(cost_a, cost_b, rng=seed) for seed in range(1000)], axis=1)
+    excluded = betting.rejects(z, 0.5, alpha=0.025)
+    assert excluded.mean() > 0.5
+    for seed in range(10):
+        assert disparity_interval(cost_a, cost_b, rng=seed).excludes(0) == excluded[seed]
+
+
+# --- what it promises ---
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n_a", "n_b", "rate_a", "rate_b"), [(50, 50, 0.02, 0.01), (10, 190, 0.3, 0.3), (100, 30, 0.9, 0.99)]
+)
+def test_betting_covers(n_a, n_b, rate_a, rate_b):
+    rng = np.random.default_rng(21)
+    runs, missed = 200, 0
+    for _ in range(runs):
+        found = disparity_interval(rng.random(n_a) < rate_a, rng.random(n_b) < rate_b, rng=rng)
+        missed += rate_a - rate_b not in found
+    assert missed <= 0.05 * runs + 4 * np.sqrt(0.05 * 0.95 * runs)
+
+
+@pytest.mark.slow
+def test_betting_on_pairs_covers_where_unpaired_methods_do_not_fit():
+    """A model that follows the pronoun alone: the two costs of a pair are opposites."""
+    rng = np.random.default_rng(22)
+    runs, missed = 200, 0
+    for _ in range(runs):
+        follows = rng.random(80) < 0.55
+        cost_a, cost_b = follows.astype(float), 1.0 - follows
+        missed += 0.1 not in disparity_interval(cost_a, cost_b, paired=True, rng=rng)
+    assert missed <= 0.05 * runs + 4 * np.sqrt(0.05 * 0.95 * runs)

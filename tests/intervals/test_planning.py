@@ -1,0 +1,151 @@
+"""Planning: against the paper, enumeration of all tables, simulation, and itself."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairlib import bernstein, disparity_interval
+from fairlib.intervals import planning
+from fairlib.intervals.disparity import METHODS
+
+COUNTED = [name for name, method in METHODS.items() if method.counts]
+QUICK = [name for name in COUNTED if name != "exact_unconditional"]
+
+
+def power_of(n, bias, *, method="betting", rng=0, **design):
+    return planning._power(n, planning._design(bias, method, **design), rng)
+
+
+def test_an_observed_difference_as_large_as_the_claimable_one_is_a_coin_toss():
+    """The paper's numbers are those of an observed difference: 11,903 examples, and .0974 with 3,160."""
+    for bias, gamma in ((0.05, 0.5), (0.1, 0.2)):
+        n = bernstein.sample_size(bias, variance="maximal", gamma=gamma)
+        options = {"method": "bernstein_maximal", "gamma": gamma}
+        assert planning.sample_size(bias, power=0.5, **options) == pytest.approx(n, rel=0.002)
+    found = planning.smallest_bias(3160, power=0.5, method="bernstein_maximal")
+    assert found == pytest.approx(0.09742, abs=5e-4)
+
+
+# --- power ---
+
+
+@pytest.mark.parametrize("method", [name for name in COUNTED if not METHODS[name].paired])
+@pytest.mark.parametrize(("n", "gamma"), [(44, 0.5), (60, 0.2)])
+def test_power_is_the_sum_over_all_tables(method, n, gamma):
+    n = n // 3 if method == "exact_unconditional" else n  # whose interval takes one table at a time
+    n_a = round(gamma * n)
+    n_b = n - n_a
+    x_a, x_b = np.arange(n_a + 1)[:, None], np.arange(n_b + 1)[None, :]
+    if method == "exact_unconditional":
+        low = np.array([[METHODS[method].counts(i, n_a, j, n_b, alpha=0.05)[0] for j in x_b[0]] for i in x_a[:, 0]])
+    else:
+        low = METHODS[method].counts(x_a, n_a, x_b, n_b, alpha=0.05)[0]
+    probability = stats.binom.pmf(x_a, n_a, 0.65) * stats.binom.pmf(x_b, n_b, 0.15)
+    found = power_of(n, 0.5, error=0.15, gamma=gamma, method=method)
+    assert found == pytest.approx(probability[low > 0].sum(), abs=1e-7)
+
+
+@pytest.mark.parametrize("method", [name for name in COUNTED if METHODS[name].paired])
+def test_power_is_the_sum_over_all_tables_of_pairs(method):
+    n, only_a, only_b = 40, 0.4, 0.1
+    counts = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)])
+    low = METHODS[method].counts(counts[:, 0], counts[:, 1], n, alpha=0.05)[0]
+    expected = stats.multinomial.pmf(counts, n, [only_a, only_b, 1 - only_a - only_b])[low > 0].sum()
+    found = power_of(n, only_a - only_b, discordant=only_a + only_b, error=0.2, method=method)
+    assert found == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("method", ["betting", "betting_pairs"])
+def test_simulated_power_is_that_of_the_interval(method):
+    rng = np.random.default_rng(4)
+    n, runs = 200, 150
+    hits = 0
+    for _ in range(runs):
+        if METHODS[method].paired:
+            outcome = rng.random(n)
+            cost_a, cost_b = (outcome < 0.22).astype(float), ((outcome > 0.22) & (outcome < 0.32)).astype(float)
+        else:
+            cost_a, cost_b = (rng.random(n // 2) < 0.4).astype(float), (rng.random(n // 2) < 0.1).astype(float)
+        found = disparity_interval(cost_a, cost_b, method=method, paired=METHODS[method].paired, rng=rng)
+        hits += found.low > 0
+    options = {"bias": 0.12, "discordant": 0.32} if METHODS[method].paired else {"bias": 0.3, "error": 0.1}
+    expected = power_of(n, method=method, **options)
+    assert hits / runs == pytest.approx(expected, abs=4 * np.sqrt(0.25 / runs + 0.25 / 200))
+
+
+@pytest.mark.parametrize("method", QUICK)
+def test_power_grows_and_sample_size_and_smallest_bias_are_inverses(method):
+    options = {"method": method, "error": 0.1, "discordant": 0.4 if METHODS[method].paired else None}
+    powers = [power_of(n, 0.1, **options) for n in (50, 200, 800, 3200)]
+    assert np.all(np.diff(powers) > 0)
+    sizes = {power: planning.sample_size(0.08, power=power, **options) for power in (0.5, 0.8)}
+    assert sizes[0.5] < sizes[0.8]
+    for power, n in sizes.items():
+        assert power_of(n, 0.08, **options) == pytest.approx(power, abs=0.03)
+        assert planning.smallest_bias(n, power=power, **options) == pytest.approx(0.08, abs=1.5e-3)
+    assert planning.smallest_bias(4 * n, **options) < 0.07
+
+
+def test_betting_is_planned_for():
+    n = planning.sample_size(0.15, error=0.1)
+    assert power_of(n, 0.15, error=0.1, rng=9) == pytest.approx(0.8, abs=0.05)
+    assert planning.smallest_bias(n, error=0.1) == pytest.approx(0.15, abs=0.01)
+    assert n < 1.3 * planning.sample_size(0.15, error=0.1, method="newcombe")
+    assert planning.sample_size(0.15, error=0.1) == n  # the seed is fixed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in QUICK])
+def test_the_costly_methods_are_planned_for_too(method):
+    options = {"method": method, "error": 0.1, "discordant": 0.25 if METHODS[method].paired else None}
+    n = planning.sample_size(0.1, **options)
+    assert planning.smallest_bias(n, **options) == pytest.approx(0.1, abs=0.012)
+    hoeffding = "hoeffding_pairs" if METHODS[method].paired else "hoeffding"
+    assert n < planning.sample_size(0.1, **options | {"method": hoeffding})
+
+
+def test_fewer_pairs_suffice_where_the_two_costs_go_together():
+    together, apart = (planning.sample_size(0.1, method="tango", error=0.2, discordant=d) for d in (0.12, 0.4))
+    assert together < apart / 2
+
+
+def test_too_few_examples_show_nothing():
+    assert np.isnan(planning.smallest_bias(4, method="hoeffding"))
+    assert power_of(4, 0.5, method="hoeffding") == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"bias": 0.0}, r"bias must be in \(0, 1\], found 0.0"),
+        ({"bias": 1.2}, "bias must be in"),
+        ({"error": 0.98}, r"error must be in \[0, 1 - bias=0.9\], found 0.98"),
+        ({"gamma": 1.0}, r"gamma must be in \(0, 1\), found 1.0"),
+        ({"power": 1.0}, r"power must be in \(0, 1\), found 1.0"),
+        ({"method": "wald"}, "method must be one of betting, .*, found 'wald'"),
+        ({"discordant": 0.01, "method": "tango"}, r"discordant must be in \[bias=0.1, 1\], found 0.01"),
+        ({"confidence": 0.0}, r"confidence must be in \(0, 1\), found 0.0"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        planning.sample_size(**({"bias": 0.1} | change))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "wald"}, "method must be one of betting, .*, found 'wald'"),
+        ({"error": 1.0}, r"error must be in \[0, 1\), found 1.0"),
+        ({"n": 2.5}, "n must be a whole number from 1 on, found 2.5"),
+        ({"n": float("nan")}, "n must be a whole number from 1 on, found nan"),
+    ],
+)
+def test_bad_input_is_named_where_the_bias_is_asked_for(change, message):
+    with pytest.raises(ValueError, match=message):
+        planning.smallest_bias(**({"n": 100} | change))
+
+
+def test_an_impossible_claim_is_refused():
+    with pytest.raises(ValueError, match="would need more than 10,000,000 examples"):
+        planning.sample_size(1e-5, method="hoeffding")

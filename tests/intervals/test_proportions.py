@@ -1,0 +1,232 @@
+"""Intervals for two error rates: published examples, other implementations, brute force, exact coverage."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+from fairlib.intervals import proportions
+
+tables = st.tuples(st.integers(1, 30), st.integers(1, 30)).flatmap(
+    lambda n: st.tuples(st.integers(0, n[0]), st.just(n[0]), st.integers(0, n[1]), st.just(n[1]))
+)
+
+
+# Newcombe 1998 (Stat. Med. 17, 873-890), Table II: methods 6 (Miettinen-Nurminen) and 10 (square and add)
+@pytest.mark.parametrize(
+    ("table", "miettinen_nurminen", "newcombe"),
+    [
+        ((56, 70, 48, 80), (0.0528, 0.3382), (0.0524, 0.3339)),
+        ((6, 7, 2, 7), (0.0342, 0.8534), (0.0582, 0.8062)),
+        ((5, 56, 0, 29), (-0.0326, 0.1933), (-0.0381, 0.1926)),
+        ((0, 10, 0, 20), (-0.1658, 0.2844), (-0.1611, 0.2775)),
+        ((0, 10, 0, 10), (-0.2879, 0.2879), (-0.2775, 0.2775)),
+        ((10, 10, 0, 20), (0.7156, 1.0), (0.6791, 1.0)),
+        ((10, 10, 0, 10), (0.6636, 1.0), (0.6075, 1.0)),
+    ],
+)
+def test_published_examples(table, miettinen_nurminen, newcombe):
+    found = proportions.miettinen_nurminen(*table, alpha=0.05)
+    assert found == pytest.approx(miettinen_nurminen, abs=1e-4)
+    assert proportions.newcombe(*table, alpha=0.05) == pytest.approx(newcombe, abs=1e-4)
+
+
+@given(tables, st.floats(-0.98, 0.98))
+@settings(max_examples=60, deadline=None)
+def test_restricted_rate_is_the_likeliest(table, difference):
+    """The closed form against a numerical maximum of the likelihood."""
+    x_a, n_a, x_b, n_b = table
+
+    def minus_log_likelihood(rate_b):
+        return -stats.binom.logpmf(x_a, n_a, min(rate_b + difference, 1)) - stats.binom.logpmf(x_b, n_b, rate_b)
+
+    low, high = max(0, -difference), min(1, 1 - difference)
+    numerical = optimize.minimize_scalar(
+        minus_log_likelihood, bounds=(low, high), method="bounded", options={"xatol": 1e-10}
+    )
+    found = float(proportions.restricted_rate(difference, x_a, n_a, x_b, n_b))
+    assert low <= found <= high
+    assert minus_log_likelihood(np.clip(found, low + 1e-12, high - 1e-12)) <= numerical.fun + 1e-6
+
+
+def test_a_difference_without_variance_is_right_or_impossible():
+    assert proportions.score(np.array([-1.0, 1.0]), 5, 10, 2, 10).tolist() == [np.inf, -np.inf]
+    assert proportions.score(1.0, 10, 10, 0, 10) == 0
+
+
+@pytest.mark.parametrize("method", ["miettinen_nurminen", "newcombe", "clopper_pearson", "exact_unconditional"])
+@given(table=tables)
+@settings(max_examples=15, deadline=None)
+def test_swapping_groups_or_outcomes_mirrors_the_interval(method, table):
+    interval = getattr(proportions, method)
+    x_a, n_a, x_b, n_b = table
+    low, high = interval(x_a, n_a, x_b, n_b, alpha=0.05)
+    rate = x_a / n_a - x_b / n_b
+    assert -1 - 1e-9 <= low <= rate + 1e-9
+    assert rate - 1e-9 <= high <= 1 + 1e-9
+    assert interval(x_b, n_b, x_a, n_a, alpha=0.05) == pytest.approx((-high, -low), abs=1e-6)
+    assert interval(n_a - x_a, n_a, n_b - x_b, n_b, alpha=0.05) == pytest.approx((-high, -low), abs=2e-6)
+
+
+def test_clopper_pearson_is_scipys_per_group():
+    a, b = (stats.binomtest(x, n).proportion_ci(0.975) for x, n in ((14, 20), (5, 30)))
+    found = proportions.clopper_pearson(14, 20, 5, 30, alpha=0.05)
+    assert found == pytest.approx((a.low - b.high, a.high - b.low))
+
+
+# --- exact ------------------------------------------------------------------------------------------------------------
+
+
+def all_orders(n_a, n_b, alpha):
+    """Return Newcombe's lower limit of every table, from statsmodels, made monotone in either count."""
+    x_a, x_b = np.arange(n_a + 1)[:, None], np.arange(n_b + 1)[None, :]
+    low, _ = proportions.newcombe(x_a, n_a, x_b, n_b, alpha=alpha)
+    grown = np.maximum.accumulate(low, axis=0)
+    return np.maximum.accumulate(grown[:, ::-1], axis=1)[:, ::-1]
+
+
+def largest_probability(region, n_a, n_b, difference):
+    """Sum over all tables for many rates of B, and search on around the largest."""
+    lowest, highest = max(0.0, -difference), min(1.0, 1.0 - difference)
+
+    def probability(rate_b):
+        of_a = stats.binom.pmf(np.arange(n_a + 1)[:, None], n_a, np.clip(rate_b + difference, 0, 1))
+        of_b = stats.binom.pmf(np.arange(n_b + 1)[:, None], n_b, rate_b)
+        return np.einsum("ij,ir,jr->r", region, of_a, of_b)
+
+    angles = np.linspace(0, np.pi, 257)
+    for _ in range(3):
+        values = probability(lowest + (highest - lowest) * (1 - np.cos(angles)) / 2)
+        top = int(np.argmax(values))
+        best = values[top]
+        angles = np.linspace(angles[max(top - 1, 0)], angles[min(top + 1, len(angles) - 1)], 17)
+    return float(best)
+
+
+def exact_low_by_brute_force(x_a, n_a, x_b, n_b, alpha):
+    order = all_orders(n_a, n_b, alpha)
+    region = (order >= order[x_a, x_b] - 1e-12).astype(float)
+    if region.all():
+        return -1.0
+    top = x_a / n_a - x_b / n_b
+    return optimize.brentq(lambda end: largest_probability(region, n_a, n_b, end) - alpha / 2, -1, top, xtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("table", "alpha"),
+    [
+        ((7, 12, 8, 9), 0.05),
+        ((15, 20, 5, 20), 0.05),
+        ((3, 20, 2, 25), 0.01),
+        ((0, 10, 0, 20), 0.1),
+        ((10, 10, 0, 10), 0.05),
+        ((0, 5, 9, 9), 0.05),
+        ((1, 1, 0, 1), 0.05),
+        ((30, 60, 18, 70), 0.05),
+        ((2, 70, 0, 8), 0.001),
+    ],
+)
+def test_exact_ends_are_those_of_brute_force_rounded_outwards(table, alpha):
+    x_a, n_a, x_b, n_b = table
+    low, high = proportions.exact_unconditional(*table, alpha=alpha)
+    expected = (
+        exact_low_by_brute_force(x_a, n_a, x_b, n_b, alpha),
+        -exact_low_by_brute_force(x_b, n_b, x_a, n_a, alpha),
+    )
+    assert (low, high) == pytest.approx(expected, abs=5e-6)
+    assert low <= expected[0] + 1e-9 and high >= expected[1] - 1e-9
+
+
+@given(tables)
+@settings(max_examples=25, deadline=None)
+def test_the_order_is_newcombes_limit_and_monotone(table):
+    x_a, n_a, x_b, n_b = table
+    grown = all_orders(n_a, n_b, 0.05)
+    found = proportions.newcombe_low(np.arange(n_a + 1)[:, None], n_a, np.arange(n_b + 1)[None, :], n_b, 0.05)
+    np.testing.assert_allclose(found, grown, atol=1e-12)
+    region = proportions._Region.from_order(found[x_a, x_b], n_a, n_b, 0.05)
+    inside = np.arange(n_b + 1)[None, :] <= region.most_b[:, None]
+    assert (inside == (grown >= grown[x_a, x_b] - 1e-12)).all()
+
+
+thousandths = st.integers(0, 1000).map(lambda number: number / 1000)  # SciPy's pmf overflows at rates like 1e-308
+
+
+@given(st.integers(1, 400), st.integers(1, 400), st.integers(-990, 990), thousandths, st.integers(0, 1_000_000_000))
+@settings(max_examples=40, deadline=None)
+def test_no_rate_is_more_probable_than_the_largest_that_was_found(n_a, n_b, thousandth, share, seed):
+    """Any monotone region, any rates: the polynomial through a few rates knows the probability at all of them."""
+    most_b = np.sort(np.random.default_rng(seed).integers(-1, n_b + 1, n_a + 1))
+    region = proportions._Region(most_b, n_a, n_b, 0.05)
+    difference = thousandth / 1000
+    largest, place = region.largest(difference)
+    rate_b = share * (1 - abs(difference)) + max(0, -difference)
+    of_a = stats.binom.pmf(np.arange(n_a + 1), n_a, np.clip(rate_b + difference, 0, 1))
+    expected = of_a @ stats.binom.cdf(most_b, n_b, rate_b)
+    assert region.probability(difference, share)[0] == pytest.approx(expected, abs=1e-6)
+    bound = largest / np.cos(np.pi / 2 / proportions.FINER) + 1e-6
+    assert expected <= bound
+    assert region.probability(difference, place)[0] == pytest.approx(largest, abs=1e-6)
+    around = np.clip(place + np.linspace(-0.01, 0.01, 101), 0, 1)
+    assert region.probability(difference, around).max() <= bound
+
+
+def exact_ends(n_a, n_b, alpha):
+    ends = [
+        [proportions.exact_unconditional(x_a, n_a, x_b, n_b, alpha=alpha) for x_b in range(n_b + 1)]
+        for x_a in range(n_a + 1)
+    ]
+    return np.moveaxis(np.array(ends), -1, 0)
+
+
+@pytest.mark.parametrize(("n_a", "n_b"), [(1, 1), (3, 7), pytest.param(10, 10, marks=pytest.mark.slow)])
+def test_exact_covers_everywhere_and_hardly_more_than_it_must(n_a, n_b):
+    low, high = exact_ends(n_a, n_b, 0.1)
+    rates = np.linspace(0, 1, 41)
+    of_a, of_b = (stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) for n in (n_a, n_b))
+    difference = (rates[:, None] - rates[None, :])[:, :, None, None]
+    covered = (low <= difference + 1e-12) & (difference - 1e-12 <= high)
+    coverage = np.einsum("pqij,ip,jq->pq", covered, of_a, of_b)
+    assert coverage.min() >= 0.9 - 1e-9
+    if n_a == 10:
+        assert coverage.min() < 0.92  # it is not merely wide
+
+
+@pytest.mark.parametrize(("n_a", "n_b", "difference"), [(8, 6, 0.0), (5, 9, 0.1), (7, 7, -0.3), (1, 1, 0.0)])
+def test_the_level_says_for_every_table_whether_its_limit_is_above(n_a, n_b, difference):
+    low, _ = exact_ends(n_a, n_b, 0.1)
+    order = proportions.newcombe_low(np.arange(n_a + 1)[:, None], n_a, np.arange(n_b + 1)[None, :], n_b, 0.1)
+    above = order >= proportions.exact_level(n_a, n_b, 0.1, difference)
+    assert (above == (low > difference)).all()
+
+
+def test_exact_agrees_with_barnard_on_clear_cases():
+    """SciPy's exact unconditional test orders the tables otherwise."""
+    for table in ((7, 12, 8, 9), (15, 20, 5, 20), (3, 20, 2, 25)):
+        x_a, n_a, x_b, n_b = table
+        p_value = stats.barnard_exact([[x_a, x_b], [n_a - x_a, n_b - x_b]]).pvalue
+        low, high = proportions.exact_unconditional(*table, alpha=0.05)
+        if p_value < 0.02:
+            assert low > 0 or high < 0
+        if p_value > 0.1:
+            assert low <= 0 <= high
+
+
+def test_exact_is_quick_and_in_large_groups_near_newcombe():
+    started = time.process_time()
+    exact = proportions.exact_unconditional(1250, 5000, 1050, 5000, alpha=0.05)
+    assert time.process_time() - started < 2  # 0.1 s where this was written
+    newcombe = proportions.newcombe(1250, 5000, 1050, 5000, alpha=0.05)
+    assert exact == pytest.approx(newcombe, abs=3e-4)
+    assert exact[0] <= newcombe[0] and exact[1] >= newcombe[1]
+
+
+@pytest.mark.slow
+def test_exact_takes_a_million_examples():
+    started = time.process_time()
+    exact = proportions.exact_unconditional(125_000, 500_000, 105_000, 500_000, alpha=0.05)
+    assert time.process_time() - started < 30  # 7 s where this was written
+    assert exact == pytest.approx(proportions.newcombe(125_000, 500_000, 105_000, 500_000, alpha=0.05), abs=1e-5)

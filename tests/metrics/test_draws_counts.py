@@ -1,0 +1,101 @@
+"""Resampling counts is resampling the rows that they stand for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_tables import predictions
+
+import fairlib
+from fairlib.metrics import draws, measuring
+from fairlib.metrics.examples import read
+from fairlib.metrics.table2 import METRICS
+
+COLUMNS = ["group", "label", "prediction"]
+
+
+@pytest.fixture(scope="module")
+def counted():
+    return read(predictions(n=600)[COLUMNS])
+
+
+def rows(examples):
+    """The same examples, one row each."""
+    picked = np.repeat(np.arange(len(examples)), examples.count)
+    every = replace(examples.only(picked), count=None)
+    return replace(every, term=np.arange(len(picked)), term_group=examples.group[picked])
+
+
+@pytest.mark.parametrize("kind", ["bootstrap", "null"])
+def test_replicates_are_distributed_as_those_of_rows(counted, kind):
+    metrics = {name: METRICS[name] for name in ("FPED*", "TPRGap")}
+    found = []
+    for examples in (counted, rows(counted)):
+        values = measuring.observed(examples, metrics, True, 100, np.random.default_rng(0))[0]
+        found.append(measuring.replicated(examples, metrics, values, kind, 4000, 100, np.random.default_rng(1)))
+    by_count, by_row = found
+    for key in by_count:
+        a, b = by_count[key], by_row[key]
+        assert a.mean() == pytest.approx(b.mean(), abs=5 * b.std() / np.sqrt(4000)), key  # five standard errors
+        assert a.std() == pytest.approx(b.std(), rel=0.07), key
+
+
+def test_exchanged_counts_keep_the_sizes_of_groups_and_kinds(counted):
+    complete = draws.complete(counted)
+    table = complete.count.reshape(len(counted.groups), -1)
+    changed = 0
+    for some in draws.exchanged(complete, 30, np.random.default_rng(0)):
+        for weights in some.term_weight:
+            drawn = weights.reshape(table.shape)
+            np.testing.assert_array_equal(drawn.sum(axis=0), table.sum(axis=0))
+            np.testing.assert_array_equal(drawn.sum(axis=1), table.sum(axis=1))
+            changed += np.any(drawn != table)
+    assert changed == 30
+
+
+def test_completing_adds_no_example(counted):
+    some = counted.only(np.arange(len(counted)) != 0)  # so that a cell is missing
+    complete = draws.complete(replace(some, term=np.arange(len(some)), term_group=some.group))
+    assert len(complete) == len(some) + 1 and complete.count.sum() == some.count.sum()
+    assert np.count_nonzero(complete.count == 0) == 1
+
+
+def test_halved_counts_are_halves(counted):
+    count, group, kind = counted.count, counted.group, counted.label
+    by, halves = draws.halves(counted, 20, np.random.default_rng(0))
+    assert by == "examples"
+    for some in halves:
+        one, other = np.split(some.term_weight, 2)
+        np.testing.assert_array_equal(one + other, np.broadcast_to(count, one.shape))
+        for g in np.unique(group):
+            for k in np.unique(kind):
+                mine = (group == g) & (kind == k)
+                assert np.abs(one[:, mine].sum(axis=1) - other[:, mine].sum(axis=1)).max() <= 1
+
+
+def test_corrected_metrics_of_counts_are_those_of_rows():
+    frame = predictions(n=900)[COLUMNS]
+    people = frame.value_counts().rename("people").reset_index()
+    found = fairlib.corrected(people, "TPRGap", count="people", splits=2000)
+    expected = fairlib.corrected(frame.assign(author=range(len(frame))), "TPRGap", source="author", splits=500, rng=1)
+    pd.testing.assert_frame_equal(found, expected, rtol=0, atol=4e-3)
+
+
+def test_the_cost_does_not_grow_with_the_examples():
+    """A billion examples in a table of counts: this test would not end otherwise."""
+    people = predictions()[COLUMNS].value_counts().rename("people").reset_index()
+    people["people"] *= 10**6
+    found = fairlib.measure(people, "TPRGap", count="people", replicates=200)
+    assert ((found["high"] - found["low"]) < 1e-3).all()
+
+
+def test_too_many_examples_to_exchange_or_halve_are_refused_in_words():
+    """SciPy's generator of tables would end the process, NumPy's halves say nothing of counts."""
+    frame = predictions(n=600)[COLUMNS].value_counts().rename("people").reset_index()
+    frame["people"] *= 10**9
+    found = fairlib.measure(frame, "TPRGap", count="people", replicates=5)
+    assert "more than the 999,999,999 to exchange" in found.attrs["no null"]
+    assert found[["null", "p"]].isna().all(axis=None) and found[["low", "high"]].notna().all(axis=None)
+    with pytest.raises(ValueError, match="count: .* more than the 999,999,999 to halve"):
+        fairlib.corrected(frame, "TPRGap", count="people")
