@@ -6,6 +6,8 @@ here is the probability of even one false finding among all of them (the family-
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 
@@ -24,6 +26,27 @@ def holm(p_values) -> np.ndarray:
     times = np.arange(len(order), 0, -1)
     p_values[order] = np.minimum(np.maximum.accumulate(p_values[order] * times), 1)
     return p_values
+
+
+def coverage_level(selected: Callable[[float], int], questions: int, *, alpha: float) -> float:
+    """Return the level of each interval at which, of those that are selected, a share alpha misses at most on average.
+
+    selected : how many of the questions say something with intervals of a level; the stricter it is, the fewer.
+
+    Where R of m are selected, intervals of level R alpha / m keep the false coverage rate (Benjamini and Yekutieli
+    2005, Journal of the American Statistical Association 100); R is found from above, and the last call has the level.
+    What Holm's correction shows at alpha has such an interval off 0: its p is at most alpha / (m - R + 1).
+
+    >>> coverage_level(lambda level: 2 if level < 0.03 else 4, questions=10, alpha=0.05)
+    0.01
+    """
+    count = questions
+    while True:
+        level = alpha * count / questions
+        found = max(1, selected(level))
+        if found >= count:
+            return level
+        count = found
 
 
 def max_t(observed, null) -> np.ndarray:

@@ -148,9 +148,15 @@ def replicated(
     examples: Examples, metrics: dict[str, Metric], values: dict, kind: str, replicates: int, combinations: int, rng
 ) -> dict:
     """Return, for every key of `values`, the values of all replicates of a kind: "bootstrap" or "null"."""
-    draw = draws.bootstrap if kind == "bootstrap" else draws.exchanged
-    examples = draws.complete(examples) if kind == "null" and examples.counted else examples
-    return over_draws(examples, draw(examples, replicates, rng), metrics, values, combinations, rng)
+    if kind == "bootstrap":
+        return over_draws(examples, draws.bootstrap(examples, replicates, rng), metrics, values, combinations, rng)
+    found = {}
+    for given in dict.fromkeys(metrics[name].given for name, *_ in values):
+        keys = [key for key in values if metrics[key[0]].given == given]
+        world = draws.exchangeable(examples, given)
+        drawn = draws.exchanged(world, replicates, rng, given=given)
+        found |= over_draws(world, drawn, metrics, keys, combinations, rng)
+    return {key: found[key] for key in values}
 
 
 def over_draws(
