@@ -19,6 +19,7 @@ from fairlib.auditing.people import People
 from fairlib.auditing.setting import SUMMARIES, Setting
 from fairlib.metrics import corrected, scores
 from fairlib.metrics.auc import AUCS
+from fairlib.metrics.draws import NothingToExchange
 from fairlib.metrics.examples import ACCUMULATED, Examples, tied
 from fairlib.metrics.measuring import ALL_CLASSES, distance, interval, observed, p_value, replicated
 from fairlib.metrics.table2 import METRICS, Metric
@@ -135,6 +136,11 @@ def _measure(
         found[key] = [value, low, high, halves.get(key, wide) + shift, *[np.nan] * 4]
     if examples.source.any():  # sources with cases of several groups cannot change theirs
         return found, None, [*said, "sources hold cases of several groups, so that it is not known what chance does."]
+
+    try:
+        replicated(examples, metrics, values, "null", 1, 1, rng)
+    except NothingToExchange:
+        return found, None, [*said, "no two groups have sources of the same size: it is not known what chance does."]
 
     def draw(size: int) -> np.ndarray:
         drawn = replicated(examples, metrics, values, "null", size, 1, rng)

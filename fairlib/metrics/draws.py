@@ -64,12 +64,14 @@ def exchanged(examples: Examples, replicates: int, rng: np.random.Generator, *, 
             raise NothingToExchange(f"count: {cases:,} examples, more than the {MOST:,} to exchange at most")
         table = examples.count.reshape(len(examples.groups), -1)
         fixed = getattr(examples, given)[: table.shape[1]] if given else np.zeros(table.shape[1])
-        strata = [fixed == value for value in np.unique(fixed[table.any(axis=0)])]
-        tables = [stats.random_table(table[:, part].sum(axis=1), table[:, part].sum(axis=0)) for part in strata]
+        strata = [table.any(axis=0) & (fixed == value) for value in np.unique(fixed)]
+        strata = [np.ix_(table[:, part].any(axis=1), part) for part in strata]
+        strata = [part for part in strata if min(table[part].shape) > 1]  # with one row SciPy's draws go below 0
+        tables = [stats.random_table(table[part].sum(axis=1), table[part].sum(axis=0)) for part in strata]
         for size in _batches(examples, replicates):
-            drawn = np.zeros((size, *table.shape))
+            drawn = np.tile(table.astype(float), (size, 1, 1))
             for part, exchange in zip(strata, tables, strict=True):
-                drawn[:, :, part] = exchange.rvs(size, method="patefield", random_state=rng)
+                drawn[:, *part] = exchange.rvs(size, method="patefield", random_state=rng)
             yield _weighted(examples, terms=drawn.reshape(size, -1))
         return
     exchangeable = [terms for terms in _same_sources(examples, given) if np.ptp(examples.term_group[terms]) > 0]

@@ -42,7 +42,7 @@ def test_replicates_are_distributed_as_those_of_rows(counted, kind):
 
 
 def test_exchanged_counts_keep_the_sizes_of_groups_and_kinds(counted):
-    complete = draws.complete(counted)
+    complete = draws.exchangeable(counted, "")
     table = complete.count.reshape(len(counted.groups), -1)
     changed = 0
     for some in draws.exchanged(complete, 30, np.random.default_rng(0)):
@@ -56,7 +56,7 @@ def test_exchanged_counts_keep_the_sizes_of_groups_and_kinds(counted):
 
 def test_completing_adds_no_example(counted):
     some = counted.only(np.arange(len(counted)) != 0)  # so that a cell is missing
-    complete = draws.complete(replace(some, term=np.arange(len(some)), term_group=some.group))
+    complete = draws.exchangeable(replace(some, term=np.arange(len(some)), term_group=some.group), "")
     assert len(complete) == len(some) + 1 and complete.count.sum() == some.count.sum()
     assert np.count_nonzero(complete.count == 0) == 1
 
