@@ -27,6 +27,9 @@ def main(arguments: list[str] | None = None) -> None:
         import_module(f"fairlib.{COMMANDS[command][0]}").main(arguments[1:])
     except (ValueError, RuntimeError, OSError) as error:
         sys.exit(f"fairlib {command}: {error}")
+    except KeyboardInterrupt:
+        print(f"fairlib {command}: interrupted", file=sys.stderr)
+        sys.exit(130)  # as shells say it
 
 
 if __name__ == "__main__":

@@ -96,7 +96,14 @@ def verify(path: Path, *, size: int = 0, sha256: str = "") -> None:
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a file beside `path`, then rename it: a file is written whole or not at all."""
+    """Let `write` fill a file beside `path`, then rename it: a file is written whole or not at all.
+
+    A link stays one, and what it points to is written; a device or a pipe is written to and never replaced.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        write(path)
+        return
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{os.getpid()}.{path.name}")
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from fairlib.auditing.report import audit
 from fairlib.data import write_whole
 from fairlib.tables.delimited import Delimited
 
+SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 CSV = {"index": False, "lineterminator": "\n"}
 
 
@@ -20,9 +22,11 @@ def main(arguments: list[str]) -> None:
     asked = vars(parser.parse_args(arguments))
     file, html, table, summary = (asked.pop(name) for name in ("file", "html", "table", "summary"))
     asked["title"] = asked["title"] or f"Audit of {file.name}"
+    form = {name: asked.pop(name) for name in ("separator", "decimal")}
     try:
+        _check_outputs(file, {"--html": html, "--table": table, "--summary": summary})
         asked["reference"] = _references(asked["reference"], asked["group"])
-        report = audit(_opened(file, asked, asked.pop("separator")), **asked, progress=True)
+        report = audit(_opened(file, asked, form), **asked, progress=True)
         if html:
             report.to_html(html)
         if table:
@@ -37,12 +41,35 @@ def main(arguments: list[str]) -> None:
     print(str(report).encode(encoding, "backslashreplace").decode(encoding))
 
 
-def _opened(path: Path, asked: dict, separator: str | None) -> str | Delimited:
+def _check_outputs(file: Path, outputs: dict[str, Path | None]) -> None:
+    """Refuse, before any work, what would overwrite the data or another output, or cannot be written."""
+    taken = {file.resolve(): "the data"}
+    for name, path in outputs.items():
+        if path is None or (path.exists() and not path.is_file() and not path.is_dir()):
+            continue  # a device or a pipe is written to, and may be so twice
+        real = path.resolve()
+        for other, what in taken.items():
+            if real == other or (path.exists() and other.exists() and path.samefile(other)) or other in real.parents:
+                raise ValueError(f"{name}: {str(path)!r} would overwrite {what}")
+        folder = next(parent for parent in real.parents if parent.exists())
+        if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+            raise ValueError(f"{name}: {str(path)!r} cannot be written")
+        taken[real] = f"what {name} writes"
+
+
+def _opened(path: Path, asked: dict, form: dict) -> str | Delimited:
     """Return a table for `fairlib.tables`; of a CSV file only what must be a number is one."""
     if path.is_dir() or path.suffix == ".parquet":
         return str(path)
-    numbers = tuple(filter(None, (asked["probability"], asked["count"])))
-    return Delimited(path, separator, numbers, classes=tuple(filter(None, (asked["label"], asked["prediction"]))))
+    if path.suffix.lower() in SPREADSHEETS:
+        raise ValueError(f"{path} is a spreadsheet; save its sheet as CSV (File, Save as, CSV UTF-8) and audit that")
+    numbers, classes = (
+        tuple(filter(None, map(asked.get, names))) for names in (("probability", "count"), ("label", "prediction"))
+    )
+    table = Delimited(path, **form, numbers=numbers, classes=classes)
+    if path.is_file() and table.found_separator == ";":
+        print(f"{path}: fields are separated by ';', decimals by {table.found_decimal!r}", file=sys.stderr)
+    return table
 
 
 def _references(given: list[str], group: list[str]) -> dict[str, str]:
@@ -78,7 +105,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--minimum", type=int, default=30, help="groups with fewer cases are named, not tested (default: %(default)s)")
     add("--confidence", type=float, default=0.95, help="of intervals and verdicts (default: %(default)s)")
     add("--power", type=float, default=0.8, help="with which more cases would show the margin (default: %(default)s)")
-    add("--separator", help="between fields of a CSV (default: a comma, or a tab for .tsv)")
+    add("--separator", help="between fields of a CSV (default: as in its header: comma, semicolon or tab)")
+    add("--decimal", choices=[".", ","], help="in the numbers of a CSV (default: a comma where fields have semicolons)")
     add("--title", help="of the report")
     add("--html", type=Path, metavar="FILE", help="write the report as one self-contained page")
     add("--table", type=Path, metavar="FILE", help="write all comparisons as CSV")

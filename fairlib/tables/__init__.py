@@ -160,6 +160,8 @@ def reduce(
             raise ValueError(f"column {count!r} must {COUNTS}, found parts of one")
         found = found.drop(columns=[PARTS, *range_of(count)])
         found = found[found[COUNT] > 0].reset_index(drop=True) if COUNT in found else found
+    if COUNT in found and (total := float(found[COUNT].sum())) >= 2.0**63:
+        raise ValueError(f"column {count!r} counts {total:.3g} cases in all, more than can be counted (2^63)")
     return found.astype({COUNT: np.int64} if COUNT in found else {})
 
 

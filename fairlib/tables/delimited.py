@@ -9,6 +9,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 from tqdm import tqdm
 
-BLOCK = 1 << 22  # bytes
+BLOCK, HEADER = 1 << 22, 1 << 16  # bytes of a part that is read at once, and in which the header ends
 BAR = {"delay": 2, "leave": False}  # shown on the error stream where reading takes more than 2 s
 COMPRESSED = {
     ".gz": gzip.open,
@@ -35,7 +36,8 @@ COMPRESSED = {
 class Delimited:
     """A file of delimited text with a header; it has what `tables` uses of a `pyarrow.dataset.Dataset`.
 
-    separator : by default a tab for .tsv, else a comma.
+    separator : by default a tab for .tsv, else that which stands most often in the header: a comma, semicolon or tab.
+    decimal : of numbers; by default a comma where the separator is a semicolon, and then a point is one as well.
     numbers : columns that must hold numbers.
     classes : columns that hold numbers if all their values are; then "1" and "1.0" are one class. Numbers from 2^53 on
         are names, of which a float would take several for one.
@@ -43,6 +45,7 @@ class Delimited:
 
     path: str | Path
     separator: str | None = None
+    decimal: str | None = None
     numbers: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
 
@@ -50,7 +53,11 @@ class Delimited:
     def schema(self) -> pa.Schema:
         """Names and types of the columns. Takes one reading of `classes`."""
         numbers = {*self.numbers}
-        if self.classes and {*self.classes} <= {*self._header} and all(map(_are_numbers, self._text(self.classes))):
+        if (
+            self.classes
+            and {*self.classes} <= {*self._header}
+            and all(map(self._are_numbers, self._text(self.classes)))
+        ):
             numbers |= {*self.classes}
         return pa.schema([(name, pa.float64() if name in numbers else pa.string()) for name in self._header])
 
@@ -58,7 +65,21 @@ class Delimited:
         """Yield some columns, as many rows at a time as there are in a block."""
         schema = pa.schema([self.schema.field(name) for name in columns])
         for batch in self._text(columns):
-            yield pa.RecordBatch.from_arrays([*map(_cast, batch, schema)], schema=schema)
+            yield pa.RecordBatch.from_arrays([*map(self._cast, batch, schema)], schema=schema)
+
+    @cached_property
+    def found_separator(self) -> str:
+        """What stands between fields: as was said, or as the header shows."""
+        if self.separator or ".tsv" in Path(self.path).suffixes:
+            return self.separator or "\t"
+        with self._bytes() as file:
+            header = re.sub(rb'"[^"]*"', b"", file.read(HEADER).lstrip().partition(b"\n")[0])
+        return max(",;\t", key=lambda sign: header.count(sign.encode()))
+
+    @property
+    def found_decimal(self) -> str:
+        """What stands before the decimals of a number."""
+        return self.decimal or ("," if self.found_separator == ";" else ".")
 
     @cached_property
     def _header(self) -> dict[str, list[str]]:
@@ -79,37 +100,45 @@ class Delimited:
                 yield [pc.if_else(pc.equal(values, ""), None, values) for values in text]
 
     @contextmanager
-    def _opened(self, **options) -> Iterator[csv.CSVStreamingReader]:
+    def _bytes(self) -> Iterator:
         path = Path(self.path)
         if not path.is_file():
             raise ValueError(f"there is no file {str(path)!r}")
-        separator = self.separator or ("\t" if ".tsv" in path.suffixes else ",")
         size, opened = path.stat().st_size, COMPRESSED.get(path.suffix, lambda file: file)
         try:
             with path.open("rb") as raw, tqdm.wrapattr(raw, "read", size, desc="reading", **BAR) as file:
+                yield opened(file)
+        except (EOFError, zlib.error, lzma.LZMAError) as error:
+            raise ValueError(f"{path} is cut off or broken: {error}") from error
+
+    @contextmanager
+    def _opened(self, **options) -> Iterator[csv.CSVStreamingReader]:
+        separator = self.found_separator
+        try:
+            with self._bytes() as file:
                 yield csv.open_csv(
-                    opened(file),
+                    file,
                     read_options=csv.ReadOptions(block_size=BLOCK),
                     parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=True),
                     convert_options=csv.ConvertOptions(**options),
                 )
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} is no UTF-8 table separated by {separator!r}: {error}") from error
-        except (EOFError, zlib.error, lzma.LZMAError) as error:
-            raise ValueError(f"{path} is cut off or broken: {error}") from error
+            raise ValueError(f"{self.path} is no UTF-8 table separated by {separator!r}: {error}") from error
 
+    def _are_numbers(self, columns: list[pa.Array]) -> bool:
+        """Whether all values are numbers that a float tells apart."""
+        try:
+            numbers = pa.concat_arrays([self._pointed(values.unique()) for values in columns]).cast(pa.float64())
+        except pa.ArrowInvalid:
+            return False
+        return pc.all(pc.less(pc.abs(numbers), 2**53), min_count=0).as_py()
 
-def _are_numbers(columns: list[pa.Array]) -> bool:
-    """Whether all values are numbers that a float tells apart."""
-    try:
-        numbers = pa.concat_arrays([values.unique() for values in columns]).cast(pa.float64())
-    except pa.ArrowInvalid:
-        return False
-    return pc.all(pc.less(pc.abs(numbers), 2**53), min_count=0).as_py()
+    def _cast(self, values: pa.Array, field: pa.Field) -> pa.Array:
+        try:
+            return (self._pointed(values) if field.type == pa.float64() else values).cast(field.type)
+        except pa.ArrowInvalid as error:
+            hint = "" if self.found_decimal == "," else "; if a comma stands before decimals, say so (--decimal ,)"
+            raise ValueError(f"column {field.name!r} must hold numbers: {error}{hint}") from error
 
-
-def _cast(values: pa.Array, field: pa.Field) -> pa.Array:
-    try:
-        return values.cast(field.type)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"column {field.name!r} must hold numbers: {error}") from error
+    def _pointed(self, values: pa.Array) -> pa.Array:
+        return pc.replace_substring(values, ",", ".") if self.found_decimal == "," else values

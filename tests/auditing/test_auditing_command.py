@@ -5,6 +5,8 @@ import os
 import resource
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -81,7 +83,7 @@ def test_other_kinds_of_files(frame, path, tmp_path, capsys):
     (tmp_path / "folder").mkdir()
     for number, part in frame.groupby(frame.index % 3):
         part.to_parquet(tmp_path / "folder" / f"{number}.parquet")
-    kinds = {"p.tsv": (), "p.csv.gz": (), "p.parquet": (), "folder": (), "semicolon.csv": ("--separator", ";")}
+    kinds = {"p.tsv": (), "p.csv.gz": (), "p.parquet": (), "folder": (), "semicolon.csv": ()}
     for name, more in kinds.items():
         main(["audit", str(tmp_path / name), *ROLES, "--title", "x", *more])
         assert capsys.readouterr().out == expected, name
@@ -117,13 +119,80 @@ def test_options_reach_the_audit(path, capsys):
         (["--reference", "old"], "reference must be COLUMN=GROUP, found 'old'"),
         (["--reference", "age=x"], "reference: column 'age' has no group 'x'"),
         (["--separator", ";"], "group: no column 'sex'; the columns are 'sex,age,label,prediction,score,remark'"),
+        (["--html", "{folder}/predictions.csv"], "predictions.csv' would overwrite the data"),
+        (["--table", "{folder}/../{name}/predictions.csv"], "predictions.csv' would overwrite the data"),
+        (["--summary", "{folder}/link.csv"], "link.csv' would overwrite the data"),
+        (["--summary", "{folder}/hard.csv"], "hard.csv' would overwrite the data"),
+        (["--html", "{folder}/x", "--table", "{folder}/./x"], "/x' would overwrite what --html writes"),
+        (["--html", "{folder}"], "cannot be written"),
+        (["--html", "{folder}/predictions.csv/x.html"], "would overwrite the data"),
         (["--metrics", "bias"], "metrics must be among"),
         (["--minimum", "many"], "argument --minimum: invalid int value"),
     ],
 )
 def test_bad_input_is_one_line_that_names_it_and_status_2(path, capsys, more, says):
-    error = fails(capsys, path, *ROLES, *more)
+    before = path.read_bytes()
+    (path.parent / "link.csv").symlink_to(path)
+    (path.parent / "hard.csv").hardlink_to(path)
+    error = fails(capsys, path, *ROLES, *(word.format(folder=path.parent, name=path.parent.name) for word in more))
     assert says in error and "Traceback" not in error
+    assert path.read_bytes() == before and sorted(p.name for p in path.parent.iterdir()) == [
+        "hard.csv",
+        "link.csv",
+        "predictions.csv",
+    ]
+
+
+def test_outputs_keep_links_and_devices(path, tmp_path):
+    (tmp_path / "page.html").write_text("old", encoding="utf-8")
+    (tmp_path / "link.html").symlink_to("page.html")
+    os.mkfifo(tmp_path / "pipe")
+    read = subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE)
+    main(["audit", str(path), *ROLES, "--html", str(tmp_path / "link.html"), "--table", str(tmp_path / "pipe")])
+    assert (tmp_path / "link.html").is_symlink() and (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert read.communicate(timeout=10)[0].startswith(b"attribute,")
+    main(["audit", str(path), *ROLES, "--html", "/dev/null", "--table", "/dev/null"])
+    assert Path("/dev/null").is_char_device()
+
+
+def test_an_interrupt_is_one_line(path, capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fairlib.auditing.command.audit", interrupted)
+    with pytest.raises(SystemExit) as stopped:
+        main(["audit", str(path), *ROLES])
+    assert stopped.value.code == 130 and capsys.readouterr().err == "fairlib audit: interrupted\n"
+
+
+def test_semicolons_and_decimal_commas_are_recognised_and_said(frame, tmp_path, capsys):
+    roles = ["--group", "sex", "--label", "label", "--probability", "score", "--title", "x"]
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    frame.to_csv(tmp_path / "german.csv", index=False, sep=";", decimal=",")
+    frame.to_csv(tmp_path / "quoted.csv", index=False, decimal=",")
+    said = []
+    for name, more in (("p.csv", ()), ("german.csv", ()), ("quoted.csv", ("--decimal", ","))):
+        main(["audit", str(tmp_path / name), *roles, *more])
+        said.append(capsys.readouterr())
+    assert said[0].out == said[1].out == said[2].out
+    assert "fields are separated by ';', decimals by ','" in said[1].err and not said[0].err
+    assert "say so (--decimal ,)" in fails(capsys, tmp_path / "quoted.csv", *roles)
+    (tmp_path / "p.xlsx").write_bytes(b"PK")
+    assert "is a spreadsheet; save its sheet as CSV" in fails(capsys, tmp_path / "p.xlsx", *roles)
+
+
+def test_a_billion_counted_cases_take_seconds_and_too_many_are_refused(tmp_path, capsys):
+    rows = [f"{sex},{label},{answer}" for sex in "fm" for label in (0, 1) for answer in (0, 1)]
+    (tmp_path / "p.csv").write_text("sex,label,prediction,n\n" + "".join(f"{row},4000000000\n" for row in rows))
+    start = time.process_time()
+    main(["audit", str(tmp_path / "p.csv"), "--group", "sex", *ROLES[3:], "--count", "n"])
+    assert time.process_time() - start < 5 and "32,000,000,000 cases" in capsys.readouterr().out
+    many = "".join(f"{row},{2**53}\n" for row in rows)
+    (tmp_path / "p.csv").write_text("sex,label,prediction,n\n" + many * 200)
+    assert "more than can be counted (2^63)" in fails(
+        capsys, tmp_path / "p.csv", "--group", "sex", *ROLES[3:], "--count", "n"
+    )
 
 
 def test_bad_files_are_one_line_and_status_2(tmp_path, capsys):

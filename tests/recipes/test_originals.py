@@ -1,9 +1,13 @@
+import concurrent.futures
+import contextlib
 import hashlib
 import http.server
+import multiprocessing
 import os
 import threading
+import time
 import zipfile
-from functools import partial
+from functools import partial, partialmethod
 
 import pandas as pd
 import pytest
@@ -180,3 +184,76 @@ def test_a_package_that_training_lacks_is_named(monkeypatch):
     for compute in (lambda: data.load("text_scores", source="original"), lambda: recipes.build("text_scores")):
         with pytest.raises(DataError, match=r"'recipe' needs the package 'nobodys_package'.* `make models`"):
             compute()
+
+
+# --- what a server or a disk can do ---
+
+
+def zipped(url):
+    return File("people.csv", sha256=SHA256, url=f"{url}/people.zip", member="inside/people.csv")
+
+
+def altered(archive):
+    """Break what is packed and leave the directory as it is."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as content:
+        content.writestr("inside/people.csv", CONTENT)
+    broken = bytearray(archive.read_bytes())
+    broken[60:70] = b"\xff" * 10
+    archive.write_bytes(broken)
+
+
+def encrypted(archive):
+    """Say that a member is encrypted."""
+    content = bytearray(archive.read_bytes())
+    for start, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(start) + place] |= 1
+    archive.write_bytes(content)
+
+
+@pytest.mark.parametrize("harm", [lambda archive: archive.write_bytes(b"PK"), altered])
+def test_a_broken_archive_is_fetched_again(server, originals, harm):
+    file = zipped(server)
+    originals.mkdir()
+    harm(originals / "people.zip")
+    assert original(file).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("harm", [altered, encrypted])
+def test_an_archive_that_cannot_be_unpacked_is_one_clear_error(server, originals, tmp_path, harm):
+    file = zipped(server)
+    harm(tmp_path / "served" / "people.zip")
+    with pytest.raises(DataError, match=r"people.zip is damaged or lacks inside/people.csv"):
+        original(file)
+    assert list(originals.iterdir()) == []
+
+
+def test_several_may_fetch_one_file(server, originals):
+    file = File("people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv")
+    with concurrent.futures.ProcessPoolExecutor(6, mp_context=multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(fetch, [file] * 6, [originals / "people.csv"] * 6))
+    assert [path.name for path in originals.iterdir()] == ["people.csv"]
+    assert (originals / "people.csv").read_bytes() == CONTENT
+
+
+def endless(self, *, pause=0.0, chunk=1000):
+    """Send without end, and without a word on how much."""
+    self.send_response(200)
+    self.end_headers()
+    with contextlib.suppress(OSError):
+        while True:
+            self.wfile.write(CONTENT[:chunk])
+            time.sleep(pause)
+
+
+def test_a_body_that_never_ends_is_cut(server, originals, monkeypatch):
+    monkeypatch.setattr(Server, "do_GET", endless)
+    file = File("people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv")
+    with pytest.raises(DataError, match="not the expected file"):
+        original(file)
+
+
+def test_a_drip_feed_times_out(server, originals, monkeypatch):
+    monkeypatch.setattr(Server, "do_GET", partialmethod(endless, pause=0.02, chunk=1))
+    monkeypatch.setattr("fairlib.recipes.download.SECONDS", 0.3)
+    with pytest.raises(DataError, match="fewer than 1,000 bytes a second"):
+        original(File("people.csv", url=f"{server}/people.csv"))
