@@ -21,7 +21,6 @@ _PUBLIC = {
     "betting": "intervals.betting",
     "bounds": "intervals.disparity",
     "comparisons": "metrics.comparisons",
-    "corrected": "metrics.corrected:corrected",
     "coverage": "recipes.coverage",
     "data": "data",
     "discoveries": "metrics.measuring:discoveries",

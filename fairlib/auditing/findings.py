@@ -1,12 +1,13 @@
-"""From numbers to sentences that can be read without statistics, each with its interval and what chance would do.
+"""From numbers to a verdict, and at most five findings that can be read without statistics, what matters most first.
 
-Every comparison gets one of six verdicts (report.html explains them), and every verdict its own kind of sentence.
+Every comparison gets one of six verdicts (report.html explains them). Told first is what is shown; then what matters
+most: how far beyond the margin it is, times how many cases it concerns.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -19,19 +20,29 @@ from fairlib.auditing.setting import Setting
 
 # Characters that HTML forbids, that no file can hold, or that make a text read other than written (bidi controls).
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-NAMED = 12  # groups that one sentence names; more are counted
+EVIDENCE = {"shown": "strong evidence", "hint": "some evidence", "open": "too weak to tell"}  # in this order
+MOST, MOST_WEAK = 5, 2  # findings; of these, how many are too weak to tell
+NAMED = 6  # groups that one sentence names; more are counted
+MIRROR = 0.9  # of all cases: two groups that make up as much are each other's mirror
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is said about a group or a rate, and the verdict behind it."""
+    """What is said about a group: the verdict behind it, how strong the evidence is, and the sentences."""
 
     verdict: str
+    evidence: str
     subject: str
     text: str
 
     def __str__(self) -> str:
-        return f"{self.subject}: {self.text}"
+        return f"{self.subject}: {self.text} ({self.evidence})"
+
+
+def hints(rows: pd.DataFrame, setting: Setting) -> pd.Series:
+    """Which comparisons are not shown and yet rare: among so many, chance makes less than one such on average."""
+    tested = rows["p_corrected"].notna()
+    return (rows["p"] <= setting.alpha) & (rows["p"] * tested.sum() <= 1) & ~(rows["p_corrected"] <= setting.alpha)
 
 
 def verdicts(rows: pd.DataFrame, setting: Setting) -> np.ndarray:
@@ -40,24 +51,108 @@ def verdicts(rows: pd.DataFrame, setting: Setting) -> np.ndarray:
         "too few": rows[["units", "units_against"]].min(axis=1) < setting.minimum,
         "undefined": rows["p"].isna() | rows["low"].isna(),
         "shown": rows["p_corrected"] <= setting.alpha,
-        "hint": rows["p"] <= setting.alpha,
+        "hint": hints(rows, setting),
         "small": (rows["low"] > -setting.margin) & (rows["high"] < setting.margin),
     }
     return np.select(list(choices.values()), list(choices), default="open")
 
 
-def findings(frame: pd.DataFrame, setting: Setting) -> list[Finding]:
-    """Return all sentences: what is shown, largest first; what is not, and why; which groups are too small."""
-    rows = records(frame)
-    by_verdict, tested = grouped(rows, "verdict"), sum(not np.isnan(row.p_corrected) for row in rows)
-    found = []
-    for verdict in ("shown", "hint"):
-        for row in sorted(by_verdict.get(verdict, []), key=lambda row: -abs(row.difference)):
-            found.append(Finding(verdict, row.group, _difference(row, tested, setting)))
-    for verdict in ("open", "small", "undefined", "too few"):
-        for (rate, class_name), same in grouped(by_verdict.get(verdict, []), "rate", "class_name").items():
-            found.append(Finding(verdict, question(rate, class_name), _together(verdict, same, setting)))
-    return found
+def findings(frame: pd.DataFrame, setting: Setting, adds: Callable[[object], bool]) -> list[Finding]:
+    """Return what matters most. adds : whether a comparison of crossed attributes says more than they do alone."""
+    told: list = []
+    for row in sorted(filter(_matters(setting), records(frame)), key=_order(setting)):
+        weak = sum(other.verdict == "open" for other in told)
+        if len(told) == MOST or (row.verdict == "open" and weak == MOST_WEAK):
+            break
+        if not any(_mirrored(row, other) for other in told) and adds(row):
+            told.append(row)
+    tested = int(frame["p_corrected"].notna().sum())
+    return [Finding(row.verdict, EVIDENCE[row.verdict], row.group, _sentence(row, tested, setting)) for row in told]
+
+
+def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str:
+    """Say in one sentence what came out."""
+    count, points = frame["verdict"].value_counts(), f"{100 * setting.margin:g} points"
+    tested = int(frame["p_corrected"].notna().sum())
+    shown, small = int(count.get("shown", 0)), int(count.get("small", 0))
+    if not tested:
+        return f"Nothing can be said: no comparison has {setting.minimum} {setting.unit} on either side that vary."
+    asked = counted(tested, "differences") + " tested"
+    if not shown:
+        if small == tested:
+            return f"No difference of {points} or more: all {asked} are ruled out to be so large."
+        ruled = f"{small:,} are ruled out to be {points} or more" if small else f"none is ruled out to be {points}"
+        rest = f"{tested - small:,} remain undecided"
+        return f"No difference is shown, which is no proof of fairness: of {asked}, {ruled}, {rest}."
+    large = (frame["verdict"] == "shown") & (frame["difference"].abs() >= setting.margin)
+    sizes = (
+        f"{'all' if large.sum() == shown else f'{large.sum():,}' if large.any() else 'none'} of them {points} or more"
+    )
+    subject = f", first of all for {first.subject}" if first and large.any() else ""
+    return f"This model treats groups differently: of {asked}, {shown:,} are shown, {sizes}{subject}."
+
+
+def _matters(setting: Setting) -> Callable[[object], bool]:
+    return lambda row: (
+        row.verdict in ("shown", "hint") or (row.verdict == "open" and abs(row.difference) >= setting.margin)
+    )
+
+
+def _order(setting: Setting) -> Callable[[object], tuple]:
+    def key(row) -> tuple:
+        size = abs(row.difference)
+        concerned = max(size - setting.margin, 0) * row.n  # cases that fare differently beyond the margin
+        return [*EVIDENCE].index(row.verdict), -concerned, -size
+
+    return key
+
+
+def _mirrored(row, other) -> bool:
+    """Whether two comparisons say one thing: what one group has more of is what nearly all the others have less of."""
+    same = (row.attribute, row.rate, row.class_name) == (other.attribute, other.rate, other.class_name)
+    mirror = same and row.against == other.against == EVERYONE_ELSE and row.difference * other.difference < 0
+    return mirror and row.n + other.n >= MIRROR * (row.n + row.n_against)
+
+
+def _sentence(row, tested: int, setting: Setting) -> str:
+    """Say what fares how, how strong the evidence is, and what would settle it."""
+    margin, said = f"{100 * setting.margin:g} points", f"{_sides(row)}: {_apart(row)}."
+    if row.verdict == "shown":
+        ends = sorted((abs(row.low), abs(row.high)))
+        size = "at least" if ends[0] >= setting.margin else "less than" if ends[1] < setting.margin else ""
+        settled = f"It is {size} {margin}." if size else f"Whether it is {margin} or more is open."
+        return f"{said} Chance leads to such a claim in {_chance(row.p_corrected)} audits. {settled}"
+    asked = f", and {tested:,} questions were asked" if tested > 1 else ""
+    why = f"Chance alone does this in {_chance(row.p)} audits{asked}."
+    return f"{said} {why} {_settled(row, setting)}"
+
+
+def _settled(row, setting: Setting) -> str:
+    """Say how many more cases would show this difference, of the group or, where those would not do, of all."""
+    if np.isfinite(row.settled_by):
+        units = setting.unit if setting.columns.source is None else "sources with cases"
+        more = f"{row.settled_by:,.0f} more {units}{_qualifying(row)}"
+        return f"About {more} of {row.group} would settle it."
+    times = row.settled_growth
+    return f"About {times:,.{1 if times < 10 else 0}f} times as many {setting.unit} of all groups would settle it."
+
+
+def _apart(row) -> str:
+    direction, other = ("more", "less") if row.difference > 0 else ("less", "more")
+    near, far = sorted((row.low, row.high), key=lambda end: end * row.difference)
+    near = f"{_digits(abs(near))}{f' {other}' if near * row.difference < 0 else ''}"
+    return f"{_digits(abs(row.difference))} points {direction} [{near} to {_digits(abs(far))} {direction}]"
+
+
+def aside(frame: pd.DataFrame, single: Sequence[str], setting: Setting) -> str:
+    """Name the groups of single attributes that are too small for any comparison."""
+    rows, sides = frame[frame["attribute"].isin(single)], (["group", "units"], ["against", "units_against"])
+    units = pd.concat([rows[side].set_axis(["group", "units"], axis=1) for side in sides])
+    most = units[units["group"] != EVERYONE_ELSE].groupby("group", sort=False)["units"].max()
+    few = most[most < setting.minimum].sort_values(ascending=False, kind="stable")
+    named = "; ".join(f"{name} ({size:,})" for name, size in few.head(NAMED).items())
+    rest = f"; and {counted(len(few) - NAMED, 'groups')} more" if len(few) > NAMED else ""
+    return f"Too few to say anything, under {setting.minimum} {setting.unit}: {named}{rest}." if len(few) else ""
 
 
 def records(frame: pd.DataFrame) -> list:
@@ -111,24 +206,6 @@ def _sides(row) -> str:
     return f"{words}, against {_value(row.value_against, rate)} {of} {row.n_against:,} for {row.against}"
 
 
-def _needed(rows: Sequence, setting: Setting) -> str:
-    """Say how many more cases of each group would tell, or of all groups where those alone would not do."""
-    wanting = sorted((row for row in rows if row.more > 0), key=lambda row: (row.more, row.growth))
-    if not wanting:
-        return ""
-    enough = [row for row in wanting if np.isfinite(row.more)]
-    told = [f"{row.more:,.0f} of {row.group}" for row in enough[:NAMED]]
-    if told:
-        units = setting.unit if setting.columns.source is None else "sources with cases"
-        number, units = counted(enough[0].more, units).split(" ", 1)
-        told[0] = f"about {number} more {units}{_qualifying(enough[0])} of {enough[0].group}"
-    if len(enough) < len(wanting):
-        factor = max(row.growth for row in wanting[len(enough) :])
-        others = f"about {factor:,.{1 if factor < 10 else 0}f} times as many {setting.unit} of all groups"
-        told.append(f"for the others, {others}" if told else others)
-    return f"A difference of {100 * setting.margin:g} points would be shown by {'; '.join(told)}."
-
-
 def _qualifying(row) -> str:
     """Return " whose label is ..." or what else a case must be for the rate of a row, or nothing."""
     words = RATES[row.rate].qualifies.format(c=f"‘{row.class_name}’")
@@ -138,53 +215,6 @@ def _qualifying(row) -> str:
 def plain(text: str) -> str:
     """Write text as one line, in which no name can start a line of its own or steer a terminal."""
     return UNSAFE.sub("\ufffd", " ".join(text.split()))
-
-
-def _difference(row, tested: int, setting: Setting) -> str:
-    direction = "more" if row.difference > 0 else "less"
-    low, high = sorted((abs(row.low), abs(row.high)))  # both on one side of 0, or it would not be told
-    apart = f"{_digits(abs(row.difference))} points {direction} [{_digits(low)}, {_digits(high)}]"
-    said = f"{_sides(row)}: {apart}."
-    if row.verdict == "shown":
-        margin = 100 * setting.margin
-        small = f" It is smaller than {margin:g} points." if 100 * max(abs(row.low), abs(row.high)) < margin else ""
-        often = _chance(row.p_corrected)
-        return f"{said} A model that treats all alike would lead to such a claim in {often} audits.{small}"
-    among = f"among {tested:,} comparisons it is no evidence" if tested > 1 else "that is too often for evidence"
-    only = "If this were the only comparison, chance" if tested > 1 else "Chance"
-    return f"{said} {only} would do this in {_chance(row.p)} audits; {among}. {_needed([row], setting)}".rstrip()
-
-
-def _together(verdict: str, rows: Sequence, setting: Setting) -> str:
-    """Say in one sentence what groups have in common that one cannot, or need not, tell apart from the others."""
-    if verdict == "too few":
-        return _too_few(rows, setting)
-    groups, points = list(dict.fromkeys(row.group for row in rows)), f"{100 * setting.margin:g} points"
-    rest = len(groups) - NAMED
-    named = "; ".join(groups[:NAMED]) + (f"; and {counted(rest, 'groups')} more" if rest > 0 else "")
-    words = {
-        "undefined": f"nothing to compare for {named}: nothing varies.",
-        "small": f"a difference of {points} or more is ruled out for {named}.",
-        "open": f"the difference is not decided for {named}: it may be none, or one of {points}.",
-    }
-    return f"{words[verdict]} {_needed(rows, setting) if verdict == 'open' else ''}".rstrip()
-
-
-def _too_few(rows: Sequence, setting: Setting) -> str:
-    few = dict(map(_smaller, rows))  # a reference that is too small stands in many rows
-    largest = sorted(few.items(), key=lambda side: -side[1])
-    counts = [f"{name} ({units:,.0f})" for name, units in largest[:NAMED]]
-    rest = f" and {counted(len(few) - NAMED, 'groups')} more" if len(few) > NAMED else ""
-    which = _qualifying(rows[0])
-    units = f"{setting.unit}{' with cases' if which and setting.unit != 'cases' else ''}{which}"
-    return f"too few to say anything, under {setting.minimum} {units}: {'; '.join(counts)}{rest}."
-
-
-def _smaller(row) -> tuple[str, int]:
-    """Return which side of a comparison is the smaller one, and how many independent cases it has."""
-    if row.units <= row.units_against:
-        return row.group, row.units
-    return (f"everyone but {row.group}" if row.against == EVERYONE_ELSE else row.against), row.units_against
 
 
 def _value(value: float, rate: Rate) -> str:

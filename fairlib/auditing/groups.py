@@ -28,6 +28,7 @@ class Family:
     codes: np.ndarray  # of each cell
     reference: int | None = None
     source: np.ndarray | None = None  # of each cell, which cells belong together
+    aside: frozenset[int] = frozenset()  # groups of cases that lack a value: in no comparison
 
     def __len__(self) -> int:
         return len(self.names)
@@ -44,9 +45,17 @@ class Family:
     @cached_property
     def compared(self) -> np.ndarray:
         """Which groups are compared: all but the reference; of two only the first, the other being its mirror."""
-        if self.reference is not None:
-            return np.delete(np.arange(len(self)), self.reference)
-        return np.arange(1) if len(self) == 2 else np.arange(len(self))
+        kept = self.kept
+        return kept[kept != self.reference] if self.reference is not None else kept[:1] if len(kept) == 2 else kept
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """Which groups take part at all."""
+        return np.array([code for code in range(len(self)) if code not in self.aside], dtype=int)
+
+    def taking_part(self, values: np.ndarray) -> np.ndarray:
+        """Return numbers of cells, 0 where the cell takes no part."""
+        return np.where(np.isin(self.codes, self.kept), values, 0) if self.aside else values
 
     @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -63,7 +72,7 @@ class Family:
     @property
     def against(self) -> str:
         """Whom the groups are compared with, in words."""
-        other = 1 if self.reference is None and len(self) == 2 else self.reference
+        other = self.kept[1] if self.reference is None and len(self.kept) == 2 else self.reference
         return EVERYONE_ELSE if other is None else self.called(other)
 
     def called(self, group: int) -> str:
@@ -77,10 +86,11 @@ def families(people: People, *, depth: int, reference: Mapping[str, object]) -> 
     """Return one family per attribute, then per pair of attributes, and so on up to `depth` at once."""
     sizes = range(1, min(depth, len(people.attributes)) + 1)
     crossings = [attributes for size in sizes for attributes in combinations(people.attributes, size)]
-    found = [family for attributes in crossings if len(family := _family(people, attributes, reference)) > 1]
+    found = [family for attributes in crossings if len((family := _family(people, attributes, reference)).kept) > 1]
     if not found:
         name, coded = next(iter(people.attributes.items()))
-        only = f"one group only, {coded.names[0]!r}; a comparison needs two or more"
+        besides = " beside missing values" if coded.missing is not None else ""
+        only = f"one group only, {coded.names[0]!r}{besides}; a comparison needs two or more"
         raise ValueError(f"group: column {name!r} holds {only}")
     return found
 
@@ -100,4 +110,8 @@ def _family(people: People, attributes: tuple[str, ...], reference: Mapping[str,
     if wanted and chosen is None and not others:
         held = f"it holds {listed(first.names)}"
         raise ValueError(f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; {held}")
-    return Family(attributes, tuple(names), codes, chosen, people.source)
+    lacking = {name: people.attributes[name].missing for name in attributes}
+    lost = {name: people.attributes[name].names[code] for name, code in lacking.items() if code is not None}
+    lost = [lost.get(name) if reference.get(name) != lost.get(name) else None for name in attributes]
+    aside = {code for code, own in enumerate(names) if any(one == none for one, none in zip(own, lost, strict=True))}
+    return Family(attributes, tuple(names), codes, chosen, people.source, frozenset(aside))

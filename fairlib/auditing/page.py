@@ -14,7 +14,7 @@ import numpy as np
 from fairlib.auditing import findings
 from fairlib.auditing.findings import grouped, records
 from fairlib.auditing.rates import RATES
-from fairlib.auditing.summary import SUMMARY
+from fairlib.auditing.summary import SUMMARY, explained
 
 MOST_ROWS, MOST_TABLES, MOST_COLUMNS = 25, 60, 10
 WIDTH, EDGE = 220, 6  # of the picture of one interval
@@ -118,7 +118,7 @@ def _template() -> jinja2.Template:
     }
     environment.tests |= {"finite": np.isfinite, "missing": np.isnan}
     environment.globals |= {"grouped": grouped, "question": findings.question}
-    environment.globals["summary"] = SUMMARY
+    environment.globals |= {"summary": SUMMARY, "explained": explained}
     return environment.get_template("report.html")
 
 

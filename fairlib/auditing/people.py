@@ -46,6 +46,7 @@ class Coded(NamedTuple):
 
     codes: np.ndarray
     names: tuple[str, ...]
+    missing: int | None = None  # the code of cases without a value
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +176,9 @@ def _attribute(column: pd.Series, count: pd.Series, notes: list[str]) -> Coded:
     if (missing := codes < 0).any():
         codes = np.where(missing, len(names), codes)
         names.append(MISSING if MISSING not in names else f"{MISSING} value")
-        cases = f"{int(count[missing].sum()):,} case(s)"
-        notes.append(f"{called} has no value in {cases}; they are a group of their own, {names[-1]!r}.")
-    return Coded(codes, tuple(names))
+        share = count[missing].sum() / count.sum()
+        notes.append(f"{called} has no value in {int(count[missing].sum()):,} case(s) ({share:.1%}): set aside.")
+    return Coded(codes, tuple(names), len(names) - 1 if missing.any() else None)
 
 
 def _spelled(values: list) -> list[str]:

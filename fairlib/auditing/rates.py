@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairlib.auditing.groups import Family
 from fairlib.auditing.people import People
 from fairlib.tables import listed
 
@@ -96,6 +97,10 @@ class Sums(NamedTuple):
     count: np.ndarray
     total: np.ndarray
     square: np.ndarray
+
+    def of(self, family: Family) -> Sums:
+        """Return the sums without the cases that take no part in a family's comparisons."""
+        return self._replace(**{name: family.taking_part(getattr(self, name)) for name in ("count", "total", "square")})
 
 
 def measured(people: People, names=()) -> tuple[str, ...]:

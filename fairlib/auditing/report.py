@@ -1,13 +1,14 @@
 """An audit of a classifier: one call on its predictions, one report of what they show and what not.
 
 people (table -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing (differences,
-intervals, tests; many at once: multiplicity; how many more cases: needed) -> findings (sentences) -> page (HTML).
+intervals, tests; many at once: multiplicity; how many more cases: needed) -> findings (a verdict, what matters most;
+crossings where they say more: crossed) -> page (HTML).
 Beside it: people -> summary (Table 2, AUCs). `command` is `python -m fairlib audit`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from fairlib.auditing import comparing, findings, groups, multiplicity, needed, page, people, rates, summary
+from fairlib.auditing import comparing, crossed, findings, groups, multiplicity, needed, page, people, rates, summary
 from fairlib.auditing.findings import counted
 from fairlib.auditing.groups import EVERYONE_ELSE
 from fairlib.auditing.setting import SUMMARIES, Setting
@@ -35,6 +36,7 @@ class Report:
     setting: Setting
     people: people.People
     levels: dict[str, people.People]  # by attribute, where there are probabilities
+    families: dict[str, groups.Family]  # by attribute, or attributes crossed
     progress: bool = False
 
     @cached_property
@@ -42,20 +44,48 @@ class Report:
         """Return the metrics of the paper's Table 2 that the columns allow, and AUCs, for each attribute as a whole.
 
         group : "accumulated", or the group where a metric has no aggregate. low, high : by drawing cases or sources
-        again. corrected : the value without what chance adds to it (split-sign). null : the mean of the metric where
-        groups make no difference beyond what the metric conditions on, which stays as it is (the labels, for error
-        rates). p : how often it is as far from "no difference" then. p_corrected : for all these metrics together, in
-        the fifth of 1 - confidence that they have (max-T within an attribute and a null, times their number); p_error :
-        its Monte Carlo error. `attrs["notes"]` says who was left out.
+        again. null : the mean of the metric where groups make no difference beyond what the metric conditions on, which
+        stays as it is (the labels, for error rates). p : how often it is as far from "no difference" then. p_corrected :
+        for all these metrics together, in the fifth of 1 - confidence that they have (max-T within an attribute and a
+        null, times their number); p_error : its Monte Carlo error. `attrs["notes"]` says who was left out.
 
         Computed when first asked for, which takes up to a few seconds per attribute.
         """
         return summary.summarize(self.people, self.levels, self.setting, progress=self.progress)
 
-    @property
+    @cached_property
     def findings(self) -> list[findings.Finding]:
-        """Return the sentences, each with its interval, what chance would do, and how many more cases would tell."""
-        return findings.findings(self.rows, self.setting)
+        """Return at most five, what matters most first: with interval, evidence, and what would settle it."""
+        return findings.findings(self.rows, self.setting, self._adds())
+
+    @property
+    def verdict(self) -> str:
+        """What came out, in one sentence."""
+        return findings.verdict(self.rows, next(iter(self.findings), None), self.setting)
+
+    @property
+    def aside(self) -> list[str]:
+        """Who is in no comparison: cases that lack a value, and groups that are too small."""
+        single = [name for name, family in self.families.items() if len(family.attributes) == 1]
+        return [*self.people.notes, *filter(None, [findings.aside(self.rows, single, self.setting)])]
+
+    def _adds(self) -> Callable[[object], bool]:
+        """Return a test of whether a comparison says more than the attributes that it crosses; the first are tested."""
+        tested = iter(range(crossed.MOST))
+
+        def adds(row) -> bool:
+            family = self.families[row.attribute]
+            if len(family.attributes) == 1:
+                return True
+            if next(tested, None) is None:
+                return False
+            sums = rates.sums(self.people, (row.rate,))
+            sums = next(one for one in sums if one.class_name == row.class_name).of(family)
+            group = next(code for code in family.kept if family.called(code) == row.group)
+            more, p = crossed.interaction(self.people, sums, family, group)
+            return bool(p <= self.setting.alpha / crossed.MOST and more * row.difference > 0)
+
+        return adds
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
@@ -67,6 +97,7 @@ class Report:
         0.95; Benjamini and Yekutieli 2005); that of a hint is for this comparison alone. detectable : the true
         difference that would be shown with the setting's power. more : how many more cases of the group would show
         the margin (infinite where the others are too few as well). growth : how many times as many of all groups would.
+        settled_by, settled_growth : the same for the difference that was found, where it is more than the margin.
         """
         return self.rows.copy()
 
@@ -84,7 +115,7 @@ class Report:
         return page.render(self, framed=False)
 
     def __str__(self) -> str:
-        lines = [self.summary, *self.people.notes, *(f"- {finding}" for finding in self.findings)]
+        lines = [self.summary, self.verdict, *(f"- {finding}" for finding in self.findings), *self.aside]
         return "\n".join(map(findings.plain, lines))
 
     @property
@@ -94,9 +125,9 @@ class Report:
         count, tested = rows["verdict"].value_counts(), int(rows["p_corrected"].notna().sum())
         groups = len({*rows["group"], *rows["against"]} - {EVERYONE_ELSE})
         words = {
-            "shown": "{:,} shown",
-            "hint": "{:,} no more than hinted at",
-            "open": "{:,} open",
+            "shown": "strong evidence of {:,}",
+            "hint": "some of {:,}",
+            "open": "too weak to tell {:,}",
             "small": f"{{:,}} ruled out to be {margin:g} points or more",
             "too few": f"{{:,}} (too few {unit})",
             "undefined": "{:,} (nothing varies)",
@@ -166,7 +197,8 @@ def audit(
     levels = people.by_level(frame, columns, len(cases), positive=positive)
     chosen = rates.measured(cases, [name for name in setting.metrics if name not in summary.SUMMARY])
     compared = groups.families(cases, depth=depth, reference=setting.references)
-    questions = [(sums, family) for sums in rates.sums(cases, chosen) for family in compared]
+    families = {family.attribute: family for family in compared}
+    questions = [(sums.of(family), family) for sums in rates.sums(cases, chosen) for family in compared]
     rows, compared, gaps = [], [], []
     for sums, family in tqdm(questions, desc="comparing", delay=2, disable=not progress):
         compared.append(comparing.contrast(sums, family))
@@ -174,7 +206,7 @@ def audit(
         if cases.source is None and not sums.rate.uses_probability:
             gaps += _gap(sums, family, setting)
     rows = _decided(pd.concat(rows, ignore_index=True), comparing.Contrast.joined(compared), setting)
-    return Report(rows, pd.DataFrame(gaps, columns=GAPS), setting, cases, levels, progress)
+    return Report(rows, pd.DataFrame(gaps, columns=GAPS), setting, cases, levels, families, progress)
 
 
 def _about(sums: rates.Sums, family: groups.Family) -> pd.DataFrame:
@@ -198,7 +230,7 @@ def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting)
 
     def decide(alpha: float) -> int:
         """Give intervals and verdicts at a level for each comparison; return how many say something."""
-        level = np.where((rows["p"] <= setting.alpha) & ~(rows["p_corrected"] <= setting.alpha), setting.alpha, alpha)
+        level = np.where(findings.hints(rows, setting), setting.alpha, alpha)
         rows["confidence"], (low, high) = 1 - level, comparing.ends(compared, level)
         rows["low"], rows["high"] = low, high
         rows["verdict"] = findings.verdicts(rows, setting)
@@ -210,6 +242,9 @@ def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting)
     rows["detectable"] = needed.detectable(compared, **level)
     rows["more"] = needed.more_needed(compared, margin=setting.margin, **level)
     rows["growth"] = needed.growth(compared, margin=setting.margin, **level)
+    own = np.fmax(np.abs(compared.difference), setting.margin)
+    rows["settled_by"] = needed.more_needed(compared, margin=own, **level)
+    rows["settled_growth"] = needed.growth(compared, margin=own, **level)
     return rows
 
 

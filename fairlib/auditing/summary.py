@@ -17,16 +17,15 @@ from tqdm import tqdm
 from fairlib.auditing import groups, multiplicity
 from fairlib.auditing.people import People
 from fairlib.auditing.setting import SUMMARIES, Setting
-from fairlib.metrics import corrected, scores
+from fairlib.metrics import scores
 from fairlib.metrics.auc import AUCS
 from fairlib.metrics.draws import NothingToExchange
 from fairlib.metrics.examples import ACCUMULATED, Examples, tied
 from fairlib.metrics.measuring import ALL_CLASSES, distance, interval, observed, p_value, replicated
 from fairlib.metrics.table2 import METRICS, Metric
 
-COLUMNS = ["attribute", "metric", "class", "group", "value", "low", "high", "corrected", "null"]
-COLUMNS += ["p", "p_corrected", "p_error"]
-REPLICATES, FEWEST, SPLITS, MOST_DRAWN = 999, 199, 50, 16  # times as many exchanges as replicates, where p needs them
+COLUMNS = ["attribute", "metric", "class", "group", "value", "low", "high", "null", "p", "p_corrected", "p_error"]
+REPLICATES, FEWEST, MOST_DRAWN = 999, 199, 16  # times as many exchanges as replicates, where p needs them
 SEED = 0  # the same for all audits, so that no one can try several
 BUDGET = 3_000_000  # weights per attribute and kind of replicate: about 1 s; four times as many for the fewest
 LEVELS = 50  # of the probabilities in replicates, at equal shares; fewer distinct ones stay as they are
@@ -73,10 +72,18 @@ def summarize(people: People, levels: dict[str, People], setting: Setting, *, pr
     if worlds:
         chances = _chances(worlds, setting.alpha, rng)
         for row in (row for world in worlds for row in world.rows):
-            row[4:] = next(chances)
+            row[3:] = next(chances)
     result = pd.DataFrame([(*key, *row) for key, row in rows.items()], columns=COLUMNS)
     result.attrs |= {"notes": notes, "order": order}
     return result
+
+
+def explained(metric: Metric) -> str:
+    """Say in a line what a metric measures: what of each group, compared how, with whom."""
+    score, comparison = (what.__doc__.splitlines()[0].rstrip(".") for what in (metric.score, metric.comparison))
+    among = {"gold": ", of cases of the class", "other": ", of cases of other classes"}.get(metric.examples, "")
+    whom = {"BCM": "each group with all cases", "VBCM": "a group with the others", "PCM": "groups in pairs"}
+    return f"{score}{among}. {comparison}, {whom[metric.kind]}."
 
 
 def _large_enough(family: groups.Family, people: People, setting: Setting) -> tuple[np.ndarray, list[str]]:
@@ -85,9 +92,9 @@ def _large_enough(family: groups.Family, people: People, setting: Setting) -> tu
     if people.source is not None:  # as many as there are, if they had as many cases each
         sizes = np.bincount(family.pairs[2], people.count)
         size = np.floor(size**2 / np.bincount(family.pairs[1], sizes**2) + 1e-9)
-    enough = np.flatnonzero(size >= setting.minimum)
+    enough = family.kept[size[family.kept] >= setting.minimum]
     said = []
-    if left := len(family) - len(enough):
+    if left := len(family.kept) - len(enough):
         are = "1 group is" if left == 1 else f"{left:,} groups are"
         said.append(f"{are} left out for having fewer than {setting.minimum} {setting.unit}.")
     if len(enough) < 2:
@@ -121,19 +128,16 @@ def _measure(
     untied = setting.columns.source is not None and people.source is None
     if untied or kinds * FEWEST > 4 * BUDGET or people.count.sum() > MOST_CASES:
         said.append("there are too many different cases for intervals and tests of these metrics.")
-        return {key: [value, *[np.nan] * 7] for key, value in exact.items()}, None, said
+        return {key: [value, *[np.nan] * 6] for key, value in exact.items()}, None, said
     values = observed(examples, metrics, False, 1, rng)[0]
     replicates = int(np.clip(BUDGET // kinds, FEWEST, REPLICATES))
     resampled = replicated(examples, metrics, values, "bootstrap", replicates, 1, rng)
-    biased = {name: metrics[name] for name, _, _ in values if corrected.crossed(metrics[name], name) is not None}
-    halved = corrected.of_examples(examples, biased, True, splits=SPLITS).itertuples(index=False) if biased else ()
-    halves = {tuple(key): value for *key, _, value in halved}  # to which chance does not add
     found = {}
     for key, value in exact.items():
         wide = values[key][0]
         shift = value - wide if np.isfinite(value) else 0.0
         low, high = interval(metrics[key[0]], value, resampled[key] + shift, setting.confidence)
-        found[key] = [value, low, high, halves.get(key, wide) + shift, *[np.nan] * 4]
+        found[key] = [value, low, high, *[np.nan] * 4]
     if examples.source.any():  # sources with cases of several groups cannot change theirs
         return found, None, [*said, "sources hold cases of several groups, so that it is not known what chance does."]
 

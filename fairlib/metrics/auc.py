@@ -16,12 +16,14 @@ from fairlib.metrics.table2 import Metric
 
 @described("y − x", signed=True)
 def _above(whole: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """How much higher the group's area is than that of all."""
     return group - whole
 
 
 def _metric(title: str, positives: str, negatives: str) -> Metric:
     @described(title, given="label", needs="positive or negative examples to compare")
     def area(cells: Cells) -> np.ndarray:
+        """How often a positive example has a higher probability than a negative one."""
         sets = {"its": cells, "others": background(cells, "complement")}
         above = sets[positives].sample(cells.probability, among=cells.gold)
         return superiority(above, sets[negatives].sample(cells.probability, among=~cells.gold))

@@ -1,4 +1,4 @@
-"""Other data that could have been: resampled, exchanged between groups, or split in two halves.
+"""Other data that could have been: resampled, or exchanged between groups.
 
 Sentences made from one template, or around one identity term, succeed and fail together. So whole sources and whole
 terms are drawn, never sentences; to see what a fair model would give, whole terms are exchanged between groups. Where
@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from fairlib.metrics.examples import EXAMPLES, Examples, NotMeasurable
+from fairlib.metrics.examples import Examples
 
 MEMORY = 2_000_000  # numbers per array and batch of draws
-MOST = 10**9 - 1  # examples that are exchanged or halved: NumPy's generator takes no more, SciPy's ends the process
+MOST = 10**9 - 1  # examples that are exchanged: SciPy's generator would end the process
 PROFILE = ("label", "prediction", "probabilities")  # what makes examples of a group alike, where nothing ties them
 
 
@@ -107,38 +107,6 @@ def exchangeable(examples: Examples, given: str) -> Examples:
     return replace(examples, group=group, count=count.astype(np.int64), **own, **picked)
 
 
-def halves(examples: Examples, splits: int, rng: np.random.Generator) -> tuple[str, Iterator[Draws]]:
-    """Return what is halved ("terms", "sources" or "examples"), and the data in random halves, `splits` times.
-
-    In each batch all the one halves come first, then the other halves in the same order. Terms are split evenly in each
-    group, sources in each class, and examples in each group and class.
-    """
-    if examples.counted and (cases := examples.count.sum()) > MOST:
-        raise ValueError(f"count: {cases:,} examples, more than the {MOST:,} to halve at most")
-    label = np.zeros(len(examples), dtype=int) if examples.label is None else examples.label
-    if examples.independent.min() >= 2:
-        by = "examples" if examples.resampled == EXAMPLES else "terms"
-        stratum = examples.term_group * len(examples.classes) + (label if by == "examples" else 0)
-    elif _sources(examples) >= 2:
-        by, stratum = "sources", np.zeros(_sources(examples), dtype=int)
-        stratum[examples.source] = label
-    else:
-        raise NotMeasurable("every group needs two or more examples, or identity terms, to be halved")
-    return by, _halved(examples, by, stratum, splits, rng)
-
-
-def _halved(examples: Examples, by: str, stratum: np.ndarray, splits: int, rng) -> Iterator[Draws]:
-    count = examples.count if examples.counted else np.ones(len(stratum), dtype=np.int64)
-    strata = [np.flatnonzero(stratum == which) for which in np.unique(stratum)]
-    for size in _batches(examples, splits, times=2):
-        one = np.zeros((size, len(count)))
-        for rows in strata:
-            half = (count[rows].sum() + rng.integers(2)) // 2
-            one[:, rows] = rng.multivariate_hypergeometric(count[rows], half, size=size, method="marginals")
-        both = np.concatenate([one, count - one])
-        yield _weighted(examples, sources=both) if by == "sources" else _weighted(examples, terms=both)
-
-
 def _same_sources(examples: Examples, given: str) -> list[np.ndarray]:
     """Group terms by the set of sources that they occur in: a set is known by the sum of its sources' random labels.
 
@@ -169,7 +137,7 @@ def _weighted(examples: Examples, *, sources=None, terms=None) -> Draws:
     return Draws(sources, terms, np.broadcast_to(examples.term_group, terms.shape))
 
 
-def _batches(examples: Examples, replicates: int, *, times: int = 1) -> Iterator[int]:
-    batch = max(1, MEMORY // (len(examples) * len(examples.groups)) // times)
+def _batches(examples: Examples, replicates: int) -> Iterator[int]:
+    batch = max(1, MEMORY // (len(examples) * len(examples.groups)))
     for start in range(0, replicates, batch):
         yield min(batch, replicates - start)

@@ -7,7 +7,7 @@ import pytest
 
 import fairlib
 from fairlib import auditing
-from fairlib.auditing import findings, rates
+from fairlib.auditing import crossed, findings, rates
 
 BINARY = {"label": "label", "prediction": "prediction"}
 
@@ -109,12 +109,12 @@ def test_a_planted_difference_is_found_where_it_is_and_said_in_words():
     row = shown[(shown["group"] == said.subject) & (shown["rate"] == "errors")].iloc[0]
     for words in (
         f"{100 * row['difference']:.1f} points more",
-        f"[{100 * row['low']:.1f}, ",
+        f"[{100 * row['low']:.1f} to ",
         "everyone else",
         "audits",
     ):
         assert words in said.text
-    assert str(report).count("\n- ") == len(report.findings)
+    assert str(report).count("\n- ") == len(report.findings) == 5
 
 
 @pytest.mark.slow
@@ -141,22 +141,21 @@ def test_corrected_chances_are_at_least_the_plain_ones_and_too_few_are_not_teste
 def test_too_small_groups_are_named_with_their_size():
     frame = people(500)
     frame.loc[:6, "age"] = "very old"
-    said = [f.text for f in fairlib.audit(frame, group="age", **BINARY).findings if f.verdict == "too few"]
-    assert any("under 30 cases: age = very old (7)" in text for text in said)
+    assert fairlib.audit(frame, group="age", **BINARY).aside == [
+        "Too few to say anything, under 30 cases: age = very old (7)."
+    ]
 
 
-@pytest.mark.parametrize(("reference", "side"), [("b", "group = b (5)"), (None, "everyone but group = a (15)")])
-def test_it_is_the_smaller_side_that_is_too_small(reference, side):
+def test_a_reference_that_is_too_small_is_named_once():
     frame = people(500).assign(group=np.repeat(list("abc"), [485, 5, 10]))
-    report = fairlib.audit(frame, group="group", **BINARY, reference=reference, metrics="errors")
-    (said,) = [finding.text for finding in report.findings if finding.verdict == "too few"]
-    assert "under 30 cases: " in said and side in said and "485" not in said and said.count(side) == 1
+    (said,) = fairlib.audit(frame, group="group", **BINARY, reference="b", metrics="errors").aside
+    assert said == "Too few to say anything, under 30 cases: group = c (10); group = b (5)."
 
 
 def test_of_groups_with_few_sources_the_sources_are_counted():
     frame = people(500).assign(person=lambda rows: np.where(rows["sex"] == "female", rows.index % 7, rows.index))
     report = fairlib.audit(frame, group="sex", **BINARY, source="person", metrics="misses")
-    assert "under 30 sources with cases whose label is ‘1’: sex = female (6)." in str(report)
+    assert "under 30 sources: sex = female (6)." in str(report)
 
 
 def test_numbers_read_as_what_they_are():
@@ -176,19 +175,81 @@ def test_what_is_told_as_a_hint_has_a_small_chance_too():
         assert (told["p"] <= 0.05).all() and ((told["low"] > 0) | (told["high"] < 0)).all()
 
 
-def test_more_cases_are_asked_for_where_it_is_open():
-    report = fairlib.audit(people(300), group="sex", **BINARY, metrics="errors")
+def test_what_would_settle_a_difference_is_said_for_its_own_size():
+    report = fairlib.audit(people(300, unfair=0.35), group="sex", **BINARY, metrics="errors", confidence=0.999)
     (row,) = report.to_frame().to_dict("records")
     (finding,) = report.findings
-    assert finding.verdict == "open" and row["detectable"] > 0.05
-    assert f"A difference of 5 points would be shown by about {row['growth']:.1f} times as many" in finding.text
-    lopsided = people(3000).assign(sex=lambda f: np.where(np.arange(3000) < 100, "few", "many"))
-    one = fairlib.audit(lopsided, group="sex", **BINARY, metrics="misses", margin=0.1)
-    more = one.to_frame()["more"].iloc[0]
-    assert f"shown by about {more:,.0f} more cases whose label is ‘1’ of sex = few." in one.findings[0].text
+    assert finding.evidence == "too weak to tell" and row["settled_growth"] < row["growth"]
+    assert f"About {row['settled_growth']:.1f} times as many cases of all groups would settle it." in finding.text
+    lopsided = people(3000, unfair=0.15).assign(sex=lambda f: np.where(np.arange(3000) < 80, f["sex"], "many"))
+    for finding in fairlib.audit(lopsided, group="sex", **BINARY, reference="many").findings:
+        rows = lopsided[lopsided["sex"] == finding.subject.removeprefix("sex = ")]
+        assert finding.verdict == "shown" or ("more cases" in finding.text and len(rows) < 80)
     settled = fairlib.audit(people(20_000), group="sex", **BINARY, metrics="errors", margin=0.1)
-    assert settled.findings[0].verdict == "small"
+    assert settled.findings == [] and settled.verdict.startswith("No difference of 10 points or more: all 1 difference")
     assert settled.to_frame()["more"].iloc[0] == 0
+
+
+def test_crossings_are_told_only_where_they_add_to_their_margins():
+    rng = np.random.default_rng(3)
+    frame = people(8000).assign(sex=rng.choice(["f", "m"], 8000), age=rng.choice(["old", "young"], 8000))
+    woman, old = frame["sex"] == "f", frame["age"] == "old"
+    added = {"added up": 0.1 + 0.2 * woman + 0.2 * old, "more than that": 0.1 + 0.1 * woman + 0.3 * (woman & old)}
+    told = {}
+    for name, chance in added.items():
+        wrong = rng.random(8000) < chance
+        found = frame.assign(prediction=np.where(wrong, 1 - frame["label"], frame["label"]))
+        report = fairlib.audit(found, group=["sex", "age"], **BINARY, metrics="errors")
+        shown = report.to_frame().query("verdict == 'shown'")["group"]
+        assert "sex = f, age = old" in set(shown)  # it is in the table
+        told[name] = {finding.subject for finding in report.findings}
+    assert told["added up"] == {"sex = f", "age = old"}
+    assert "sex = f, age = old" in told["more than that"]
+
+
+@pytest.mark.parametrize("source", [None, "person"])
+def test_interactions_are_found_as_often_as_chance_has_it(source):
+    rng, p = np.random.default_rng(4), []
+    for _ in range(150):
+        n = 600
+        frame = pd.DataFrame({"a": rng.integers(0, 2, n), "b": rng.integers(0, 2, n), "label": 1})
+        frame["person"] = np.arange(n) // 3
+        tendency = np.repeat(rng.normal(0, 0.15, n // 3), 3) if source else 0.0
+        frame["prediction"] = (rng.random(n) < 0.3 + 0.2 * frame["a"] + 0.2 * frame["b"] + tendency).astype(int)
+        report = fairlib.audit(frame, group=["a", "b"], **BINARY, metrics="misses", source=source)
+        family = report.families["a × b"]
+        (sums,) = rates.sums(report.people, ("misses",))
+        p.append(crossed.interaction(report.people, sums, family, 0)[1])
+    assert np.mean(np.array(p) < 0.05) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 150)
+    assert np.mean(p) == pytest.approx(0.5, abs=0.08)
+
+
+def test_mirrored_comparisons_are_told_once():
+    rng = np.random.default_rng(5)
+    frame = people(3000).assign(sex=rng.choice(["f", "m", "x"], 3000, p=[0.49, 0.49, 0.02]))
+    frame["prediction"] = np.where((rng.random(3000) < 0.3) & (frame["sex"] == "f"), 0, frame["label"])
+    report = fairlib.audit(frame, group="sex", **BINARY, metrics=["errors", "misses"])
+    assert (report.to_frame()["verdict"] == "shown").sum() >= 4
+    told = [finding.subject for finding in report.findings if finding.subject != "sex = x"]
+    assert sorted(told) in (["sex = f"] * 2, ["sex = m"] * 2)
+
+
+def test_missing_values_are_set_aside_and_counted():
+    frame = people(2000, unfair=0.2)
+    frame.loc[::10, "age"] = None
+    report = fairlib.audit(frame, group=["sex", "age"], **BINARY, metrics=["errors", "FPED"])
+    assert "Column 'age' has no value in 200 case(s) (10.0%): set aside." in report.aside
+    found = report.to_frame()
+    assert not found["group"].str.contains("missing").any()
+    known = fairlib.audit(frame.dropna(), group=["sex", "age"], **BINARY, metrics=["errors"]).to_frame()
+    for attribute in ("age", "sex × age"):
+        mine, theirs = (rows[rows["attribute"] == attribute] for rows in (found, known))
+        columns = ["group", "against", "n", "n_against", "value", "value_against", "p"]
+        pd.testing.assert_frame_equal(mine[columns].reset_index(drop=True), theirs[columns].reset_index(drop=True))
+    assert found.set_index("attribute").loc["sex", ["n", "n_against"]].sum() == 2000  # but not where they have a value
+    frame["two"] = frame["age"].where(frame["age"] != "child")
+    two = fairlib.audit(frame, group="two", **BINARY, metrics="errors").to_frame()
+    assert two[["group", "against"]].to_numpy().tolist() == [["two = old", "two = young"]]
 
 
 def test_sources_make_claims_harder_where_cases_are_alike():
@@ -213,7 +274,7 @@ def test_gaps_hold_no_gap_and_name_the_ends():
 def test_constant_predictions_and_labels_give_a_report():
     for change in ({"prediction": 0}, {"prediction": 1}, {"label": 0, "prediction": 0}, {"label": 1, "prediction": 0}):
         report = fairlib.audit(people(200).assign(**change), group="sex", **BINARY)
-        assert report.findings and report.to_html()
+        assert report.verdict and report.to_html()
         assert not report.to_frame()["verdict"].eq("shown").any()
     by_source = fairlib.audit(people(200).assign(prediction=1, s=range(200)), group="sex", **BINARY, source="s")
     assert set(by_source.to_frame().query("rate == 'predicted'")["verdict"]) <= {"open", "small"}
@@ -244,7 +305,7 @@ def test_unicode_mixed_types_and_empty_names():
     names = ["ü", "女", "عربي", "a\u202eb", "\x00", "", " ", 3, 2.5, True, None, ("x", 1), "🦉" * 50, "x" * 3000]
     frame = people(140).assign(sex=np.array([*names, None], dtype=object)[np.arange(140) % len(names)])
     report = fairlib.audit(frame, group="sex", **BINARY, minimum=2)
-    assert report.to_frame()["group"].nunique() == len(names)  # all of them kept apart, the missing one group
+    assert report.to_frame()["group"].nunique() == len(names) - 1  # all of them kept apart, the missing set aside
     html = report.to_html()
     html.encode("utf-8")
     assert "\x00" not in html and "\u202e" not in html

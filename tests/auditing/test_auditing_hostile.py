@@ -94,8 +94,9 @@ def test_a_clear_error(change, options, says):
 
 def test_no_name_writes_a_line_of_its_own():
     frame = people(N).assign(sex=in_turn("a\n- b: all is well", "c\x1b[2J", "d"))
-    report = fairlib.audit(frame, group="sex", **BINARY, title="x\r\ny")
-    assert str(report).count("\n") == len(report.people.notes) + len(report.findings)
+    frame["prediction"] = frame["label"].where(frame["sex"] == "d", 1 - frame["label"])
+    report = fairlib.audit(frame, group="sex", **BINARY, title="x\r\ny", reference="d")
+    assert str(report).count("\n") == 1 + len(report.aside) + len(report.findings)
     assert "\x1b" not in str(report) and "sex = a - b: all is well" in str(report)
 
 

@@ -1,3 +1,4 @@
+import html as html_text
 import re
 from html.parser import HTMLParser
 from importlib import resources
@@ -21,7 +22,7 @@ HOSTILE = [
     "javascript:alert(1)",
 ]
 FRAME = ["html", "head", "meta", "title", "style", "body", "main"]
-TEXT = ["div", "h1", "h2", "h3", "p", "ul", "li", "dl", "dt", "dd", "strong", "span"]
+TEXT = ["div", "h1", "h2", "h3", "p", "ul", "li", "ol", "dl", "dt", "dd", "strong", "span", "details", "summary"]
 TABLE = ["table", "caption", "thead", "tbody", "tr", "th", "td"]
 ELEMENTS = {*FRAME, *TEXT, *TABLE, "svg", "g", "text", "rect", "line", "polyline", "circle"}
 VOID = {"meta", "br", "img", "link", "input", "hr"}
@@ -126,22 +127,48 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_every_text_stands_out_from_its_ground():
+def test_every_text_stands_out_from_its_ground_in_light_and_dark():
     css = resources.files(fairlib.auditing).joinpath("page.css").read_text(encoding="utf-8")
-    colours = {}
-    for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", css):
-        look = dict(re.findall(r"([a-z-]+): *(#[0-9a-f]{6})", body))
-        if "color" in look:
-            colours[selector.strip()] = look["color"]
-            assert contrast(look["color"], look.get("background", "#ffffff")) >= 4.5, selector
-    assert len(colours) >= 8
-    for verdict in ("shown", "hint", "small", "open"):  # the colour of an interval, before the band in its picture
-        assert contrast(colours[f".fairlib-audit .{verdict}"], "#e8edf2") >= 3
+    themes = [
+        dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", body)) for body in re.findall(r"\{ (--ground[^}]*)\}", css)
+    ]
+    assert len(themes) == 2 and themes[0].keys() == themes[1].keys()
+    for theme in themes:
+        for name in ("ink", "quiet", "faint", "shown", "hint", "small"):
+            assert contrast(theme[name], theme["ground"]) >= 4.5, name
+        for verdict in ("shown", "hint", "small"):  # in the table at a glance, and before the band in a picture
+            assert contrast(theme[verdict], theme[f"{verdict}-ground"]) >= 4.5
+            assert contrast(theme[verdict], theme["band"]) >= 3
+    assert not re.search(r"#[0-9a-f]{6}", re.sub(r"--[a-z-]+: #[0-9a-f]{6}", "", css))  # nothing else has a colour
+    assert {*re.findall(r"var\(--([a-z-]+)\)", css)} <= themes[0].keys()
+
+
+def unfolded(html):
+    """Return the words of a page outside its folded parts."""
+    html = re.sub("<(details|style|title)>.*?</\\1>", " ", html, flags=re.DOTALL)
+    return html_text.unescape(re.sub("<[^>]+>", " ", html)).split()
+
+
+@pytest.mark.parametrize("unfair", [0.0, 0.25])
+def test_three_attributes_take_fewer_than_600_words_whatever_their_size(unfair):
+    rng = np.random.default_rng(0)
+    for n, several in ((100, 8), (5_000, 8), (40_000, 60)):
+        frame = pd.DataFrame({name: rng.integers(0, several, n).astype(float) for name in ("one", "two", "three")})
+        frame.loc[rng.random(n) < 0.05, "two"] = np.nan
+        frame["label"], frame["p"] = rng.integers(0, 2, n), rng.random(n).round(2)
+        wrong = rng.random(n) < 0.2 + unfair * (frame["one"] < several / 2)
+        frame["prediction"] = np.where(wrong, 1 - frame["label"], frame["label"])
+        names = {"group": ["one", "two", "three"], "label": "label", "prediction": "prediction", "probability": "p"}
+        report = fairlib.audit(frame, **names, metrics=["errors", "misses", "false alarms", "predicted", "FPED"])
+        strong = [finding for finding in report.findings if finding.verdict == "shown"]
+        assert len(report.findings) <= 5 and (n < 1000 or (len(strong) > 2) == bool(unfair))
+        assert 30 < len(unfolded(report.to_html())) < 600, n
+        assert len(str(report).split()) < 600
 
 
 def test_verdicts_are_told_by_words_and_shape_and_not_by_colour_alone(report, page):
     text = "".join(page.text)
-    assert "difference shown" in text and "open" in text
+    assert "strong evidence" in text and "too weak to tell" in text
     dots = re.findall(r'<g class="(\w+)".*?<circle [^>]*fill="([^"]*)"', report.to_html(), re.DOTALL)
     assert {verdict for verdict, _ in dots} >= {"shown", "open"}
     assert all((fill == "currentColor") == (verdict == "shown") for verdict, fill in dots)

@@ -97,29 +97,24 @@ def test_a_planted_difference_is_found_and_its_size_is_right():
     assert (found["p_corrected"] >= found["p"] - 1e-12).all()
 
 
-def test_identical_groups_are_corrected_to_nothing():
+def test_identical_groups_are_as_near_as_can_be():
     half = people(500).assign(sex="female")
     found = audited(pd.concat([half, half.assign(sex="male")])).set_index(["metric", "group"])
     for name in ("FPED", "TPRGap", "ParityGap"):
         row = found.loc[name, "accumulated"]
-        assert row["value"] == 0 and row["corrected"] <= 0 < row["null"] and row["p"] == 1
+        assert row["value"] == 0 < row["null"] and row["p"] == 1
 
 
 @pytest.mark.slow
-def test_fair_models_are_hardly_ever_accused_and_corrected_values_average_zero(monkeypatch):
-    for name, fewer in (("REPLICATES", 99), ("FEWEST", 99), ("SPLITS", 20)):
-        monkeypatch.setattr(summary, name, fewer)
+def test_fair_models_are_hardly_ever_accused(monkeypatch):
+    for name in ("REPLICATES", "FEWEST"):
+        monkeypatch.setattr(summary, name, 99)
     metrics = ["FPED", "TPRGap", "ParityGap", "AccuracyDifference", "AvgGF", "BPSNGap"]
-    audits, accused, plain, corrected = 40, 0, [], []
+    audits, accused = 40, 0
     for seed in range(audits):
         found = audited(people(400, seed=seed), ["sex", "age"], probability="score", metrics=metrics)
         accused += (found["p_corrected"] <= 0.05).any()
-        row = found[(found["metric"] == "FPED") & (found["attribute"] == "age")].iloc[0]
-        plain.append(row["value"])
-        corrected.append(row["corrected"])
     assert accused / audits <= 0.05 + 2.3 * np.sqrt(0.05 * 0.95 / audits)
-    error = np.std(corrected) / np.sqrt(audits)
-    assert np.mean(plain) > 3 * error > abs(np.mean(corrected))
 
 
 def test_small_groups_are_left_out_and_said():
@@ -148,7 +143,7 @@ def test_whole_sources_are_drawn_and_exchanged():
 def test_too_many_profiles_get_values_only(monkeypatch):
     monkeypatch.setattr(summary, "BUDGET", 10)
     found = audited(people(300))
-    assert found["value"].notna().all() and found[["low", "high", "corrected", "null", "p"]].isna().all(axis=None)
+    assert found["value"].notna().all() and found[["low", "high", "null", "p"]].isna().all(axis=None)
     assert "too many different cases" in found.attrs["notes"][0]
 
 
@@ -192,7 +187,12 @@ def test_the_page_has_the_chapter_with_words_for_what_is_more_than_chance():
     frame = people(3000, unfair=0.3)
     page = Page(fairlib.audit(frame, group=["sex", "age"], **BINARY, probability="score").to_html())
     text = "".join(page.text)
-    for words in ("Summary metrics", "False Positive Equality Difference (FPED)", "more than chance", "as by chance"):
+    for words in (
+        "Metrics of the literature",
+        "(FPED). How often the class is predicted where it is not true: FP / (FP + TN). How far apart two scores are, ",
+        "strong evidence",
+        "too weak to tell",
+    ):
         assert words in text
     assert "class=" not in text  # no element became text
     assert "Signed differences are female less male, ratios female by male" in text

@@ -68,7 +68,6 @@ def test_draws_come_in_batches_with_the_number_asked_for(monkeypatch):
     monkeypatch.setattr(draws, "MEMORY", 4 * len(examples) * len(examples.groups))
     rng = np.random.default_rng(0)
     assert [len(some.source_weight) for some in draws.bootstrap(examples, 10, rng)] == [4, 4, 2]
-    assert [len(some.source_weight) for some in draws.halves(examples, 5, rng)[1]] == [4, 4, 2]  # a split is two halves
 
 
 def test_where_no_term_can_change_its_group_there_is_no_null_and_the_result_says_why():

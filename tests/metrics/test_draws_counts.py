@@ -61,27 +61,6 @@ def test_completing_adds_no_example(counted):
     assert np.count_nonzero(complete.count == 0) == 1
 
 
-def test_halved_counts_are_halves(counted):
-    count, group, kind = counted.count, counted.group, counted.label
-    by, halves = draws.halves(counted, 20, np.random.default_rng(0))
-    assert by == "examples"
-    for some in halves:
-        one, other = np.split(some.term_weight, 2)
-        np.testing.assert_array_equal(one + other, np.broadcast_to(count, one.shape))
-        for g in np.unique(group):
-            for k in np.unique(kind):
-                mine = (group == g) & (kind == k)
-                assert np.abs(one[:, mine].sum(axis=1) - other[:, mine].sum(axis=1)).max() <= 1
-
-
-def test_corrected_metrics_of_counts_are_those_of_rows():
-    frame = predictions(n=900)[COLUMNS]
-    people = frame.value_counts().rename("people").reset_index()
-    found = fairlib.corrected(people, "TPRGap", count="people", splits=2000)
-    expected = fairlib.corrected(frame.assign(author=range(len(frame))), "TPRGap", source="author", splits=500, rng=1)
-    pd.testing.assert_frame_equal(found, expected, rtol=0, atol=4e-3)
-
-
 def test_the_cost_does_not_grow_with_the_examples():
     """A billion examples in a table of counts: this test would not end otherwise."""
     people = predictions()[COLUMNS].value_counts().rename("people").reset_index()
@@ -90,12 +69,10 @@ def test_the_cost_does_not_grow_with_the_examples():
     assert ((found["high"] - found["low"]) < 1e-3).all()
 
 
-def test_too_many_examples_to_exchange_or_halve_are_refused_in_words():
-    """SciPy's generator of tables would end the process, NumPy's halves say nothing of counts."""
+def test_too_many_examples_to_exchange_are_refused_in_words():
+    """SciPy's generator of tables would end the process."""
     frame = predictions(n=600)[COLUMNS].value_counts().rename("people").reset_index()
     frame["people"] *= 10**9
     found = fairlib.measure(frame, "TPRGap", count="people", replicates=5)
     assert "more than the 999,999,999 to exchange" in found.attrs["no null"]
     assert found[["null", "p"]].isna().all(axis=None) and found[["low", "high"]].notna().all(axis=None)
-    with pytest.raises(ValueError, match="count: .* more than the 999,999,999 to halve"):
-        fairlib.corrected(frame, "TPRGap", count="people")
