@@ -5,56 +5,80 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
-from fairlib.auditing.report import audit
+from fairlib.auditing.report import Report, audit
 from fairlib.data import write_whole
 from fairlib.tables.delimited import Delimited
 
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 CSV = {"index": False, "lineterminator": "\n"}
+FAILS = ("shown", "hint", "open")
+
+
+class Output(NamedTuple):
+    """A file that is written if asked for."""
+
+    help: str
+    write: Callable[[Report, Path], object]
+
+
+OUTPUTS = {
+    "html": Output("the report as one self-contained page", Report.to_html),
+    "table": Output(
+        "all comparisons as CSV", lambda report, path: write_whole(path, partial(report.rows.to_csv, **CSV))
+    ),
+    "summary": Output(
+        "the metrics of the literature as CSV",
+        lambda report, path: write_whole(path, partial(report.metrics.to_csv, **CSV)),
+    ),
+    "json": Output("verdict, findings and all comparisons as JSON", Report.to_json),
+    "markdown": Output("a section for a model card", Report.to_markdown),
+    "plot": Output("a figure (.png, .svg, .pdf)", lambda report, path: write_whole(path, report.plot().savefig)),
+}
 
 
 def main(arguments: list[str]) -> None:
-    """`fairlib audit FILE --group COLUMN ...`: exit status 0 with a report, 2 with what is wrong."""
+    """`fairlib audit FILE --group COLUMN ...`: exit status 0 with a report, 1 for --fail-on, 2 with what is wrong."""
     parser = _parser()
     asked = vars(parser.parse_args(arguments))
-    file, html, table, summary = (asked.pop(name) for name in ("file", "html", "table", "summary"))
+    file, fail_on = (asked.pop(name) for name in ("file", "fail_on"))
+    outputs = {name: path for name in OUTPUTS if (path := asked.pop(name))}
     asked["title"] = asked["title"] or f"Audit of {file.name}"
     form = {name: asked.pop(name) for name in ("separator", "decimal")}
     try:
-        _check_outputs(file, {"--html": html, "--table": table, "--summary": summary})
+        _check_outputs(file, outputs)
         asked["reference"] = _references(asked["reference"], asked["group"])
         report = audit(_opened(file, asked, form), **asked, progress=True)
-        if html:
-            report.to_html(html)
-        if table:
-            write_whole(table, partial(report.rows.to_csv, **CSV))
-        if summary:
-            write_whole(summary, partial(report.metrics.to_csv, **CSV))
+        for name, path in outputs.items():
+            OUTPUTS[name].write(report, path)
     except (ValueError, OSError) as error:
         parser.exit(2, f"fairlib audit: {error}\n")
-    for path in filter(None, (html, table, summary)):
+    for path in outputs.values():
         print(f"written: {path}", file=sys.stderr)
     encoding = sys.stdout.encoding or "utf-8"  # which may not know a letter of a name
     print(str(report).encode(encoding, "backslashreplace").decode(encoding))
+    if fail_on and report.rows["verdict"].isin(FAILS[: FAILS.index(fail_on) + 1]).any():
+        parser.exit(1, f"fairlib audit: a difference is {fail_on} (--fail-on {fail_on})\n")
 
 
-def _check_outputs(file: Path, outputs: dict[str, Path | None]) -> None:
+def _check_outputs(file: Path, outputs: dict[str, Path]) -> None:
     """Refuse, before any work, what would overwrite the data or another output, or cannot be written."""
     taken = {file.resolve(): "the data"}
     for name, path in outputs.items():
-        if path is None or (path.exists() and not path.is_file() and not path.is_dir()):
+        if path.exists() and not path.is_file() and not path.is_dir():
             continue  # a device or a pipe is written to, and may be so twice
         real = path.resolve()
         for other, what in taken.items():
             if real == other or (path.exists() and other.exists() and path.samefile(other)) or other in real.parents:
-                raise ValueError(f"{name}: {str(path)!r} would overwrite {what}")
+                raise ValueError(f"--{name}: {str(path)!r} would overwrite {what}")
         folder = next(parent for parent in real.parents if parent.exists())
         if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-            raise ValueError(f"{name}: {str(path)!r} cannot be written")
-        taken[real] = f"what {name} writes"
+            raise ValueError(f"--{name}: {str(path)!r} cannot be written")
+        taken[real] = f"what --{name} writes"
 
 
 def _opened(path: Path, asked: dict, form: dict) -> str | Delimited:
@@ -96,7 +120,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--probability", metavar="COLUMN", help="the probability of the positive class")
     add("--source", metavar="COLUMN", help="which cases belong together, such as those of one person")
     add("--count", metavar="COLUMN", help="how many cases a row stands for")
-    add("--positive", metavar="CLASS", help="the class to measure against the rest (default: the last of two)")
+    add(
+        "--positive",
+        metavar="CLASS",
+        help="the class to measure against the rest (default: the last of two); or a name for 1",
+    )
     add("--threshold", type=float, default=0.5, help="predict from probabilities from here on (default: %(default)s)")
     add("--reference", **several, default=[], metavar="COLUMN=GROUP", help="compare with this group, not the rest")
     add("--depth", type=int, default=2, help="how many group columns are crossed at once (default: %(default)s)")
@@ -108,7 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--separator", help="between fields of a CSV (default: as in its header: comma, semicolon or tab)")
     add("--decimal", choices=[".", ","], help="in the numbers of a CSV (default: a comma where fields have semicolons)")
     add("--title", help="of the report")
-    add("--html", type=Path, metavar="FILE", help="write the report as one self-contained page")
-    add("--table", type=Path, metavar="FILE", help="write all comparisons as CSV")
-    add("--summary", type=Path, metavar="FILE", help="write the summary metrics as CSV")
+    for name, output in OUTPUTS.items():
+        add(f"--{name}", type=Path, metavar="FILE", help=f"write {output.help}")
+    add("--fail-on", choices=FAILS, help="exit with status 1 where a difference is so, or more surely so")
     return parser

@@ -98,6 +98,27 @@ def ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     return _low(compared, z), -_low(_turned(compared), z)
 
 
+def ratio_ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of intervals for the ratios of values, which leave out 1 where `ends` leave out 0.
+
+    Those r at which r times the others' value is as far from the group's as its limits are (Donner and Zou 2012, with
+    exact limits): (p₁ - r p₂)² = a² - 2 ρ r a b + r² b², where a and b are the distances from mean to limit.
+    """
+    z = -ndtri(alpha / 2)
+    lower = _limit(compared.value, compared.worth, compared.freedom, z)
+    upper = 1 - _limit(1 - compared.value, compared.worth, compared.freedom, z)
+    (one, other), roots = compared.value, []
+    for sign, a, b in ((-1, one - lower[0], upper[1] - other), (1, upper[0] - one, other - lower[1])):
+        square, half, rest = other**2 - b**2, one * other - compared.correlation * a * b, one**2 - a**2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            root = half + sign * np.sqrt(np.maximum(half**2 - square * rest, 0))
+            # The one root that does not cancel; the other follows from their product.
+            roots.append(np.where(sign > 0, root / square, np.where(rest > 0, rest / (2 * half - root), 0.0)))
+    shares = (compared.span == 1) & ~((one == 0) & (other == 0))
+    high = np.where((lower[1] > 0) & (roots[1] >= 0), roots[1], np.inf)
+    return np.where(shares, np.maximum(roots[0], 0), np.nan), np.where(shares, high, np.nan)
+
+
 def p_values(compared: Contrast) -> np.ndarray:
     """Return the level at which the interval of each difference just leaves out 0."""
     below = compared.difference < 0

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 from scipy import stats
 
+from fairlib.auditing import rates
 from fairlib.auditing.groups import Family
 from fairlib.auditing.people import People
 from fairlib.auditing.rates import Sums
 
 MOST = 20  # crossings that are tested, those that matter most: each at a 20th of the level
+
+
+def adding(people: People, families: Mapping[str, Family], *, alpha: float) -> Callable[[object], bool]:
+    """Return a test of whether a comparison says more than the attributes that it crosses; the first `MOST` are tested."""
+    tested = iter(range(MOST))
+
+    def adds(row) -> bool:
+        family = families[row.attribute]
+        if len(family.attributes) == 1:
+            return True
+        if next(tested, None) is None:
+            return False
+        (sums,) = (one for one in rates.sums(people, (row.rate,)) if one.class_name == row.class_name)
+        group = next(code for code in family.kept if family.called(code) == row.group)
+        more, p = interaction(people, sums.of(family), family, group)
+        return bool(p <= alpha / MOST and more * row.difference > 0)
+
+    return adds
 
 
 def interaction(people: People, sums: Sums, family: Family, group: int) -> tuple[float, float]:

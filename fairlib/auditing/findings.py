@@ -89,7 +89,8 @@ def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str
         f"{'all' if large.sum() == shown else f'{large.sum():,}' if large.any() else 'none'} of them {points} or more"
     )
     subject = f", first of all for {first.subject}" if first and large.any() else ""
-    return f"This model treats groups differently: of {asked}, {shown:,} are shown, {sizes}{subject}."
+    told = f"{shown:,} {'is' if shown == 1 else 'are'} shown, {sizes}{subject}"
+    return f"This model treats groups differently: of {asked}, {told}."
 
 
 def _matters(setting: Setting) -> Callable[[object], bool]:

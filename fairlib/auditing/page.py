@@ -11,7 +11,7 @@ from pathlib import Path
 import jinja2
 import numpy as np
 
-from fairlib.auditing import findings
+from fairlib.auditing import findings, handing
 from fairlib.auditing.findings import grouped, records
 from fairlib.auditing.rates import RATES
 from fairlib.auditing.summary import SUMMARY, explained
@@ -34,6 +34,7 @@ def render(report, *, framed: bool = True) -> str:
         rows=rows,
         gaps=grouped(records(report.gaps), "attribute"),
         metrics=grouped(records(metrics), "attribute", "by_group"),
+        impact=handing.impact(report),
         tables=tables,
         forests=[*tables] if len(tables) <= MOST_TABLES else shown,
         limit=limit,
@@ -114,6 +115,7 @@ def _template() -> jinja2.Template:
         "percent": findings.percent,
         "signed": _signed,
         "number": _number,
+        "ratio": lambda value: f"{value:.2f}" if np.isfinite(value) else "∞",
         "share": _share,
     }
     environment.tests |= {"finite": np.isfinite, "missing": np.isnan}

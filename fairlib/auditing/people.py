@@ -6,8 +6,9 @@ attributes become a few thousand cells.
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,6 +28,9 @@ SCORE, SQUARE = "fairlib: sum of probabilities", "fairlib: sum of their squares"
 DECIDED, LEVEL = "fairlib: probability at least the threshold", "fairlib: level of the probability"
 STEP, EDGE = 0.01, 1e-9  # of levels, in log odds: fine at rare classes too; what is within the edge of 0 or 1 is one
 MOST_TIED = 200_000  # cases: of more, the counts by level do not say which belong together
+
+
+ROLES = ("label", "prediction", "probability", "source", "count")
 
 
 class Columns(NamedTuple):
@@ -98,6 +102,23 @@ def read(table, columns: Columns, *, positive=None) -> People:
     return _coded(found, columns, positive)
 
 
+def of_arrays(label, prediction, groups, others: dict) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
+    """Return arrays as a table, with the columns that hold groups, and those that play the other parts."""
+    if isinstance(groups, Mapping) or hasattr(groups, "columns"):
+        held = {str(name): groups[name] for name in (groups if isinstance(groups, Mapping) else groups.columns)}
+    else:
+        held = {str(getattr(groups, "name", None) or "group"): groups}
+    given = {"label": label, "prediction": prediction} | others
+    named = {role: role if role not in held else f"the {role}" for role in ROLES if given[role] is not None}
+    arrays = held | {name: given[role] for role, name in named.items()}
+    columns = {name: values.to_list() if hasattr(values, "to_list") else values for name, values in arrays.items()}
+    if len(sizes := {name: len(values) for name, values in columns.items()}) and len({*sizes.values()}) > 1:
+        raise ValueError(f"arrays must be of one length, found {', '.join(f'{n:,} of {k}' for k, n in sizes.items())}")
+    if strange := [name for name, values in columns.items() if np.ndim(values) != 1]:
+        raise ValueError(f"{strange[0]}: an array must have one dimension, found {np.ndim(columns[strange[0]])}")
+    return pd.DataFrame(columns), [*held], named
+
+
 def by_level(table, columns: Columns, cases: int, *, positive=None) -> dict[str, People]:
     """Count the cases of a table again for each attribute, by the level of their probability.
 
@@ -110,6 +131,8 @@ def by_level(table, columns: Columns, cases: int, *, positive=None) -> dict[str,
 
 def label_text(value) -> str:
     """Write a value as a reader expects it: 1 and not 1.0, never an empty word, and not a whole book."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is None and value.time() == datetime.time():
+        value = value.date()  # some engines know dates, some only moments
     text = str(int(value) if isinstance(value, float) and value.is_integer() else value)
     if len(text) > LONGEST:
         return f"{text[:LONGEST]}… ({len(text):,} characters)"
@@ -142,7 +165,9 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
     notes: list[str] = []
     attributes = {name: _attribute(cells[name], cells[COUNT], notes) for name in columns.group}
     outcomes = {role: complete(cells, name) for role in ("label", "prediction") if (name := getattr(columns, role))}
+    outcomes = _one_type(outcomes, notes)
     classes = _classes(outcomes)
+    positive = classes[-1] if (called := _called(classes, positive)) else positive
     if columns.prediction is None:
         classes = _two_classes(classes, positive, columns)
     chosen = _chosen(classes, positive, outcomes)
@@ -153,8 +178,8 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
     if columns.prediction is None:
         other = 1 - chosen[0] if len(classes) == 2 else chosen[0]
         found["prediction"] = np.where(cells[DECIDED].to_numpy(dtype=bool), chosen[0], other)
-        called = label_text(classes[chosen[0]])
-        notes.append(f"‘{called}’ is predicted where column {columns.probability!r} is {columns.threshold:g} or more.")
+        name = called[1] if called else label_text(classes[chosen[0]])
+        notes.append(f"‘{name}’ is predicted where column {columns.probability!r} is {columns.threshold:g} or more.")
     if columns.source:
         codes, names = code(cells[columns.source])
         found["source"] = np.where(codes < 0, len(names), codes)
@@ -162,7 +187,7 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
         found["level"] = code(cells[LEVEL])[0]
     sums = {"count": COUNT, "score": SCORE, "square": SQUARE}
     found |= {part: cells[name].to_numpy() for part, name in sums.items() if name in cells}
-    return People(attributes, tuple(_spelled(classes)), tuple(chosen), tuple(notes), **found)
+    return People(attributes, called or tuple(_spelled(classes)), tuple(chosen), tuple(notes), **found)
 
 
 def _attribute(column: pd.Series, count: pd.Series, notes: list[str]) -> Coded:
@@ -186,6 +211,28 @@ def _spelled(values: list) -> list[str]:
     names = [label_text(value) for value in values]
     times = Counter(names)
     return [name if times[name] == 1 else repr(value) for name, value in zip(names, values, strict=True)]
+
+
+def _one_type(outcomes: dict[str, pd.Series], notes: list[str]) -> dict[str, pd.Series]:
+    """Read "1" beside 1 as one class, where one column holds text and the other does not."""
+    held = [distinct([column]) for column in outcomes.values()]
+    text = [all(isinstance(value, str) for value in values) for values in held]
+    spelled = [{label_text(value) for value in values} for values in held]
+    if len(held) < 2 or text[0] == text[1] or not spelled[0] & spelled[1]:
+        return outcomes
+    names = " and ".join(repr(column.name) for column in outcomes.values())
+    notes.append(f"Columns {names} hold text and numbers; '1' and 1 are read as one class.")
+    return {role: column.astype(object).map(label_text) for role, column in outcomes.items()}
+
+
+def _called(classes: list, positive) -> tuple[str, ...]:
+    """Return names for the classes 0 and 1, if the positive one is given a name that is neither."""
+    named = isinstance(positive, str) and positive not in map(label_text, classes)
+    return (
+        (f"not {positive}", positive)
+        if named and [*map(label_text, classes)] in (["0", "1"], ["False", "True"])
+        else ()
+    )
 
 
 def _classes(outcomes: dict[str, pd.Series]) -> list:

@@ -8,7 +8,7 @@ Beside it: people -> summary (Table 2, AUCs). `command` is `python -m fairlib au
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,19 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from fairlib.auditing import comparing, crossed, findings, groups, multiplicity, needed, page, people, rates, summary
+from fairlib.auditing import (
+    comparing,
+    crossed,
+    findings,
+    groups,
+    handing,
+    multiplicity,
+    needed,
+    page,
+    people,
+    rates,
+    summary,
+)
 from fairlib.auditing.findings import counted
 from fairlib.auditing.groups import EVERYONE_ELSE
 from fairlib.auditing.setting import SUMMARIES, Setting
@@ -44,10 +56,10 @@ class Report:
         """Return the metrics of the paper's Table 2 that the columns allow, and AUCs, for each attribute as a whole.
 
         group : "accumulated", or the group where a metric has no aggregate. low, high : by drawing cases or sources
-        again. null : the mean of the metric where groups make no difference beyond what the metric conditions on, which
-        stays as it is (the labels, for error rates). p : how often it is as far from "no difference" then. p_corrected :
-        for all these metrics together, in the fifth of 1 - confidence that they have (max-T within an attribute and a
-        null, times their number); p_error : its Monte Carlo error. `attrs["notes"]` says who was left out.
+        again. null : the mean of the metric where groups make no difference beyond what it conditions on, which stays
+        as it is (the labels, for error rates). p : how often it is as far from "no difference" then. p_corrected : for
+        all these metrics together, in the fifth of 1 - confidence that they have (max-T within an attribute and a null,
+        times their number); p_error : its Monte Carlo error. `attrs["notes"]` says who was left out.
 
         Computed when first asked for, which takes up to a few seconds per attribute.
         """
@@ -56,7 +68,8 @@ class Report:
     @cached_property
     def findings(self) -> list[findings.Finding]:
         """Return at most five, what matters most first: with interval, evidence, and what would settle it."""
-        return findings.findings(self.rows, self.setting, self._adds())
+        adds = crossed.adding(self.people, self.families, alpha=self.setting.alpha)
+        return findings.findings(self.rows, self.setting, adds)
 
     @property
     def verdict(self) -> str:
@@ -69,24 +82,6 @@ class Report:
         single = [name for name, family in self.families.items() if len(family.attributes) == 1]
         return [*self.people.notes, *filter(None, [findings.aside(self.rows, single, self.setting)])]
 
-    def _adds(self) -> Callable[[object], bool]:
-        """Return a test of whether a comparison says more than the attributes that it crosses; the first are tested."""
-        tested = iter(range(crossed.MOST))
-
-        def adds(row) -> bool:
-            family = self.families[row.attribute]
-            if len(family.attributes) == 1:
-                return True
-            if next(tested, None) is None:
-                return False
-            sums = rates.sums(self.people, (row.rate,))
-            sums = next(one for one in sums if one.class_name == row.class_name).of(family)
-            group = next(code for code in family.kept if family.called(code) == row.group)
-            more, p = crossed.interaction(self.people, sums, family, group)
-            return bool(p <= self.setting.alpha / crossed.MOST and more * row.difference > 0)
-
-        return adds
-
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
 
@@ -94,19 +89,30 @@ class Report:
         does this in this comparison. p_corrected : how often at most it leads to such a claim in an audit of this size
         (Holm; none where there are too few). low, high : an interval with that `confidence`, of which 0 is a part where
         p is more than 1 - confidence. Of all intervals of findings, shown or ruled out, 1 in 20 at most misses (at
-        0.95; Benjamini and Yekutieli 2005); that of a hint is for this comparison alone. detectable : the true
-        difference that would be shown with the setting's power. more : how many more cases of the group would show
-        the margin (infinite where the others are too few as well). growth : how many times as many of all groups would.
+        0.95; Benjamini and Yekutieli 2005); that of a hint is for this comparison alone. ratio, ratio_low, ratio_high :
+        value / value_against, of shares; its interval leaves out 1 where that of the difference leaves out 0.
+        detectable : the true difference that would be shown with the setting's power. more : how many more cases of the
+        group would show the margin (infinite where the others are too few as well). growth : how many times as many of
+        all groups would.
         settled_by, settled_growth : the same for the difference that was found, where it is more than the margin.
         """
         return self.rows.copy()
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the report as one self-contained page, and write it to `path` if given."""
-        html = page.render(self)
-        if path is not None:
-            write_whole(Path(path), lambda beside: beside.write_text(html, encoding="utf-8"))
-        return html
+        return _written(page.render(self), path)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return verdict, findings and all comparisons as JSON, and write it to `path` if given."""
+        return _written(handing.as_json(self), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """Return a section for a model card, and write it to `path` if given."""
+        return _written(handing.as_markdown(self), path)
+
+    def plot(self):
+        """Return a matplotlib figure of the comparisons of single attributes."""
+        return handing.figure(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary}>"
@@ -139,10 +145,19 @@ class Report:
         return said + (f" Not tested: {untested}." if untested else "")
 
 
+def _written(text: str, path: str | Path | None) -> str:
+    if path is not None:
+        write_whole(Path(path), lambda beside: beside.write_text(text, encoding="utf-8"))
+    return text
+
+
 def audit(
     frame,
+    predicted=None,
+    groups_of=None,
+    /,
     *,
-    group: str | Sequence[str],
+    group: str | Sequence[str] | None = None,
     label: str | None = None,
     prediction: str | None = None,
     probability: str | None = None,
@@ -164,7 +179,9 @@ def audit(
 
     Parameters
     ----------
-    frame : one row per case, in whatever `fairlib.tables` reads.
+    frame : one row per case, in whatever `fairlib.tables` reads; or arrays, as `audit(y_true, y_pred, groups)`: true
+        classes (or None), predicted ones (or None beside probabilities), and groups, an array or several by name.
+        Then `probability`, `source` and `count` are arrays as well.
     group : one or several columns that hold groups. Several are also crossed, up to `depth` at once.
     label, prediction : columns with the true and the predicted class. Without labels only predictions can be compared.
     probability : column with the probability of the `positive` class; where there is no prediction, that class is
@@ -184,11 +201,17 @@ def audit(
     Costs one pass over the rows, and one more per group column where there are probabilities; then only counts matter.
     Wrong columns or values raise a ValueError that names them.
 
+    >>> audit([1, 1, 0, 0] * 100, [1, 0, 0, 0] * 100, ["f", "m"] * 200, metrics="misses").findings[0].subject
+    'group = f'
     >>> cases = pd.DataFrame({"sex": ["f", "m"] * 200, "label": "yes", "prediction": ["no", "yes", "yes", "yes"] * 100})
     >>> found = audit(cases, group="sex", label="label", prediction="prediction", positive="yes", metrics="misses")
     >>> found.to_frame()[["group", "against", "rate", "difference", "verdict"]].to_dict("records")
     [{'group': 'sex = f', 'against': 'sex = m', 'rate': 'misses', 'difference': 0.5, 'verdict': 'shown'}]
     """
+    if groups_of is not None:
+        roles = {"probability": probability, "source": source, "count": count}
+        frame, group, named = people.of_arrays(frame, predicted, groups_of, roles)
+        label, prediction, probability, source, count = (named.get(role) for role in people.ROLES)
     names = tuple(group) if isinstance(group, list | tuple) else (group,)
     asked = (metrics,) if isinstance(metrics, str) else tuple(metrics or ())
     columns = people.Columns(names, label, prediction, probability, source, count, threshold)
@@ -222,6 +245,8 @@ def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting)
     """
     for name in ("n", "value", "units"):
         rows[name], rows[f"{name}_against"] = getattr(compared, name)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rows["ratio"] = np.where(compared.span == 1, compared.value[0] / compared.value[1], np.nan)
     whole = dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64)
     rows = rows.assign(difference=compared.difference, p=comparing.p_values(compared)).astype(whole)
     share, tested = (1 - SUMMARIES) * setting.alpha, rows["p"].where(compared.fewer >= setting.minimum)
@@ -233,6 +258,7 @@ def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting)
         level = np.where(findings.hints(rows, setting), setting.alpha, alpha)
         rows["confidence"], (low, high) = 1 - level, comparing.ends(compared, level)
         rows["low"], rows["high"] = low, high
+        rows["ratio_low"], rows["ratio_high"] = comparing.ratio_ends(compared, level)
         rows["verdict"] = findings.verdicts(rows, setting)
         return int(rows["verdict"].isin(["shown", "small"]).sum())
 

@@ -1,0 +1,155 @@
+"""The audit of arrays, ratios, and the report in other forms."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_auditing import BINARY, people
+
+import fairlib
+from fairlib.__main__ import main
+from fairlib.auditing import comparing, handing
+
+
+def rows(report):
+    return report.to_frame().drop(columns=["attribute"])
+
+
+def test_arrays_are_audited_as_scikit_learn_users_write_it():
+    frame = people(800, unfair=0.2)
+    expected = fairlib.audit(frame, group=["sex", "age"], **BINARY).to_frame()
+    for groups in (frame[["sex", "age"]], {name: frame[name].to_numpy() for name in ("sex", "age")}):
+        found = fairlib.audit(frame["label"], frame["prediction"].tolist(), groups)
+        pd.testing.assert_frame_equal(found.to_frame(), expected)
+    one = fairlib.audit(frame["label"], frame["prediction"], frame["sex"])  # a Series brings its name
+    pd.testing.assert_frame_equal(one.to_frame(), fairlib.audit(frame, group="sex", **BINARY).to_frame())
+    plain = fairlib.audit(frame["label"].to_numpy(), frame["prediction"].to_numpy(), frame["sex"].to_numpy())
+    assert set(plain.to_frame()["group"]) == {"group = female"}
+    scored = fairlib.audit(None, None, frame["sex"], probability=frame["score"], source=np.arange(800) // 2)
+    assert scored.setting.columns.source == "source" and set(scored.to_frame()["rate"]) == {
+        "predicted",
+        "mean probability",
+    }
+    named = fairlib.audit(frame["label"], frame["prediction"], {"label": frame["sex"]})  # a group may be called so
+    assert set(named.to_frame()["group"]) == {"label = female"}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "says"),
+    [
+        (
+            ([1, 0], [1, 0, 1], ["a", "b"]),
+            "arrays must be of one length, found 2 of group, 2 of label, 3 of prediction",
+        ),
+        (([1, 0], [[1, 0], [0, 1]], ["a", "b"]), "prediction: an array must have one dimension, found 2"),
+    ],
+)
+def test_bad_arrays_are_named(arrays, says):
+    with pytest.raises(ValueError, match=says):
+        fairlib.audit(*arrays)
+
+
+def test_ratios_are_ratios_and_agree_with_differences():
+    for options in ({}, {"source": "person"}):
+        frame = people(900, unfair=0.25).assign(person=np.arange(900) // 3)
+        found = fairlib.audit(frame, group=["sex", "age"], **BINARY, **options).to_frame()
+        np.testing.assert_allclose(found["ratio"], found["value"] / found["value_against"])
+        assert ((found["ratio_low"] <= found["ratio"]) & (found["ratio"] <= found["ratio_high"])).all()
+        away = (found["low"].abs() > 1e-9) & (found["high"].abs() > 1e-9)
+        assert ((found["low"] > 0) == (found["ratio_low"] > 1))[away].all() and (found["low"] > 0).any()
+        assert ((found["high"] < 0) == (found["ratio_high"] < 1))[away].all() and (found["high"] < 0).any()
+    scores = fairlib.audit(frame, group="sex", **BINARY, probability="score").to_frame().set_index("rate")
+    assert np.isnan(scores.loc["overestimation", "ratio_low"]) and scores.loc["mean probability", "ratio_low"] > 0.8
+
+
+@pytest.mark.parametrize(("p", "n"), [((0.3, 0.3), (50, 80)), ((0.1, 0.2), (40, 400)), ((0.02, 0.02), (100, 30))])
+def test_intervals_of_ratios_cover(p, n):
+    rng, draws = np.random.default_rng(0), 4000
+    sizes = np.repeat(np.array(n, dtype=float)[:, None], draws, axis=1)
+    value, none = np.stack([rng.binomial(*pair, draws) / pair[0] for pair in zip(n, p, strict=True)]), np.zeros(draws)
+    compared = comparing.Contrast(
+        sizes, value, sizes, sizes, np.full(sizes.shape, np.inf), none, none + 1, none, none, none
+    )
+    low, high = comparing.ratio_ends(compared, 0.05)
+    known = ~np.isnan(low)
+    assert ((low <= p[0] / p[1]) & (p[0] / p[1] <= high))[known].mean() >= 0.95 and (low <= high)[known].all()
+
+
+def test_the_four_fifths_line_is_shown_only_where_it_is():
+    frame = people(4000).assign(prediction=lambda f: np.where(f["sex"] == "female", f.index % 3 == 0, f.index % 2 == 0))
+    report = fairlib.audit(frame.astype({"prediction": int}), group=["sex", "age"], **BINARY)
+    told = {row.group: row.line for same in handing.impact(report).values() for row in same}
+    assert told["sex = female"] == "under 4/5" and told["age = old"] == "within 4/5"
+    few = fairlib.audit(frame[:200].astype({"prediction": int}), group="sex", **BINARY)
+    assert [row.line for same in handing.impact(few).values() for row in same] == ["undecided"]
+    assert "adverse-impact ratio" in report.to_html() and "under 4/5" in report.to_html()
+
+
+def test_classes_can_be_named_and_written_in_two_ways(tmp_path, capsys):
+    frame = people(600, unfair=0.2)
+    expected = fairlib.audit(frame, group="sex", **BINARY)
+    named = fairlib.audit(frame, group="sex", **BINARY, positive="approved")
+    assert str(named) == str(expected).replace("‘1’", "‘approved’")
+    assert named.people.classes == ("not approved", "approved")
+    text = fairlib.audit(frame.astype({"label": str}), group="sex", **BINARY)
+    assert (
+        str(text)
+        == f"{expected}\nColumns 'label' and 'prediction' hold text and numbers; '1' and 1 are read as one class."
+    )
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    main(
+        [
+            "audit",
+            str(tmp_path / "p.csv"),
+            "--group",
+            "sex",
+            "--label",
+            "label",
+            "--probability",
+            "score",
+            "--positive",
+            "hired",
+        ]
+    )
+    assert "‘hired’ is predicted where column 'score' is 0.5 or more." in capsys.readouterr().out
+    with pytest.raises(ValueError, match="positive: no class 'x'"):
+        fairlib.audit(frame.replace({"label": {0: 2}, "prediction": {0: 2}}), group="sex", **BINARY, positive="x")
+
+
+def test_the_report_in_other_forms(tmp_path, capsys):
+    frame = people(1500, unfair=0.3).replace({"sex": {"female": "fe|male*"}})
+    report = fairlib.audit(frame, group=["sex", "age"], **BINARY, title="# Title")
+    read = json.loads(report.to_json(tmp_path / "r.json"))
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8")) == read
+    assert read["verdict"] == report.verdict and len(read["findings"]) == len(report.findings)
+    assert len(read["comparisons"]) == len(report.to_frame()) and read["setting"]["label"] == "label"
+    section = report.to_markdown(tmp_path / "r.md")
+    assert section.startswith("## Fairness: \\# Title\n") and f"**{report.verdict[:20]}" in section
+    assert r"fe\|male\*" in section and len(re.findall(r"^\d\. ", section, re.MULTILINE)) == len(report.findings)
+    figure = report.plot()
+    assert len(figure.axes[0].get_yticks()) == 5 * 4
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    asked = [
+        "audit",
+        str(tmp_path / "p.csv"),
+        "--group",
+        "sex",
+        "age",
+        "--label",
+        "label",
+        "--prediction",
+        "prediction",
+    ]
+    outputs = {name: tmp_path / f"out.{name}" for name in ("json", "markdown", "html", "table")}
+    main([*asked, "--title", "# Title", *(word for name, path in outputs.items() for word in (f"--{name}", str(path)))])
+    assert outputs["markdown"].read_text(encoding="utf-8") == section
+    main([*asked, "--plot", str(tmp_path / "out.png")])
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as stopped:
+        main([*asked, "--fail-on", "shown"])
+    assert stopped.value.code == 1 and "a difference is shown (--fail-on shown)" in capsys.readouterr().err
+    people(300).to_csv(tmp_path / "p.csv", index=False)
+    main([*asked, "--fail-on", "shown"])  # nothing is, and the exit status is 0
