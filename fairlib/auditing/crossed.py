@@ -16,7 +16,7 @@ MOST = 20  # crossings that are tested, those that matter most: each at a 20th o
 
 
 def adding(people: People, families: Mapping[str, Family], *, alpha: float) -> Callable[[object], bool]:
-    """Return a test of whether a comparison says more than the attributes that it crosses; the first `MOST` are tested."""
+    """Return a test of whether a comparison says more than the attributes that it crosses, of the first `MOST`."""
     tested = iter(range(MOST))
 
     def adds(row) -> bool:

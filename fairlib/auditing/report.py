@@ -222,14 +222,12 @@ def audit(
     compared = groups.families(cases, depth=depth, reference=setting.references)
     families = {family.attribute: family for family in compared}
     questions = [(sums.of(family), family) for sums in rates.sums(cases, chosen) for family in compared]
-    rows, compared, gaps = [], [], []
-    for sums, family in tqdm(questions, desc="comparing", delay=2, disable=not progress):
-        compared.append(comparing.contrast(sums, family))
-        rows.append(_about(sums, family))
-        if cases.source is None and not sums.rate.uses_probability:
-            gaps += _gap(sums, family, setting)
-    rows = _decided(pd.concat(rows, ignore_index=True), comparing.Contrast.joined(compared), setting)
-    return Report(rows, pd.DataFrame(gaps, columns=GAPS), setting, cases, levels, families, progress)
+    bar = tqdm(questions, desc="comparing", delay=2, disable=not progress)
+    contrasts = [comparing.contrast(sums, family) for sums, family in bar]
+    rows = pd.concat([_about(sums, family) for sums, family in questions], ignore_index=True)
+    rows = _decided(rows, comparing.Contrast.joined(contrasts), setting)
+    gaps = pd.DataFrame([gap for pair in questions for gap in _gap(*pair, setting)], columns=GAPS)
+    return Report(rows, gaps, setting, cases, levels, families, progress)
 
 
 def _about(sums: rates.Sums, family: groups.Family) -> pd.DataFrame:
@@ -276,6 +274,8 @@ def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting)
 
 def _gap(sums: rates.Sums, family: groups.Family, setting: Setting) -> list[tuple]:
     """Return how far the groups are apart that are large enough to say; of two, their difference says it already."""
+    if family.source is not None or sums.rate.uses_probability:
+        return []
     count, total = family.total(sums.count), family.total(sums.total)
     enough = np.flatnonzero(count >= setting.minimum)
     if len(enough) < 3:
