@@ -148,7 +148,7 @@ def _same_sources(examples: Examples, given: str) -> list[np.ndarray]:
         size = np.bincount(examples.term, examples.count, minlength=len(examples.term_group))
         keys = np.zeros((len(size), 2), dtype=int)
         keys[examples.term, 0] = getattr(examples, given) if given else 0
-        keys[:, 1] = np.log2(size)
+        keys[:, 1] = np.log2(np.maximum(size, 0.5))  # a term that no example has stays apart
     else:
         label = np.random.default_rng(0).integers(0, 2**62, size=(_sources(examples), 2), dtype=np.uint64)
         keys = np.zeros((len(examples.term_group), 2), dtype=np.uint64)
