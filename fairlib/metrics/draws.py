@@ -87,11 +87,10 @@ def exchanged(examples: Examples, replicates: int, rng: np.random.Generator, *, 
 def exchangeable(examples: Examples, given: str) -> Examples:
     """Return examples whose terms can be exchanged, a term's examples apart by what is given.
 
-    Those that are counted get a row for every group and profile, 0 or not: a table of groups x profiles. Terms that
-    sources tie together stay whole: a source's variations have one label.
+    Those that are counted get a row for every group and profile, 0 or not: a table of groups x profiles.
     """
     if not examples.counted:
-        if not given or examples.source.any():
+        if not given:
             return examples
         pairs = examples.term * (examples.need(given).max() + 1) + examples.need(given)
         first, term = np.unique(pairs, return_index=True, return_inverse=True)[1:]
