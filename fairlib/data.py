@@ -76,7 +76,7 @@ def provenance(frame: pd.DataFrame) -> str:
 
 
 def originals_folder() -> Path:
-    """Return the folder of genuine files: FAIRLIB_DATA (from `HERE` if relative), or `data/original/` in the checkout."""
+    """Return the folder of genuine files: FAIRLIB_DATA, from `HERE` if relative, or else `data/original/`."""
     return HERE / Path(os.environ.get("FAIRLIB_DATA") or ROOT / "data" / "original").expanduser()
 
 
