@@ -4,7 +4,8 @@
 
 - *bundled*: `data/bundled/<name>/`, a small table with a data card (`card.toml`): origin, licence, how it was computed.
 - *original*: the recipe that the card names, a module of `fairlib.recipes`, computes the table from the genuine files.
-  They are looked for in the folder that the environment variable FAIRLIB_DATA names (default `data/original/`).
+  They are looked for in the folder that the environment variable FAIRLIB_DATA names (default `data/original/`);
+  `python -m fairlib data fetch NAME` brings those that can be downloaded.
 """
 
 from __future__ import annotations
