@@ -158,8 +158,8 @@ def test_make_sees_genuine_files_wherever_they_lie(workshop, tmp_path_factory, m
     assert workshop() == []
     home = tmp_path_factory.mktemp("home")
     (home / "genuine").mkdir()
-    (workshop.folder / "mine").symlink_to(home / "genuine")
-    assert workshop(FAIRLIB_DATA="mine") == [f"{name} {workshop.folder / 'mine'}" for name in ALL]
+    (workshop.folder / "my files").symlink_to(home / "genuine")
+    assert workshop(FAIRLIB_DATA="my files") == [f"{name} {workshop.folder / 'my files'}" for name in ALL]
     (home / "genuine" / "dev.jsonl").touch()
     everywhere = [f"{name} {home / 'genuine'}" for name in ALL]
     assert workshop("FAIRLIB_DATA=~/genuine", HOME=str(home)) == everywhere
