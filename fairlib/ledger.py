@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -26,7 +26,8 @@ FIGURES = ROOT / "figures"
 
 # From the best to the worst: where as many numbers have one status as another, the worse one is the verdict.
 STATUSES = {
-    "reproduced": "computed from the original data or from the formula; equal after rounding to the printed digits",
+    "reproduced": "computed from the original data or from the formula; equal after rounding to the printed digits, or "
+    "inside the printed interval where the paper's own random runs were run again",
     "checked": "not computed again; passed a test that it could have failed",
     "consistent": "computed with a named substitute, and equal, inside the printed interval, or the statement holds",
     "inconclusive": "a substitute came out otherwise, or the rule cannot decide, as with 0/0: no evidence either way",
@@ -38,6 +39,7 @@ STATUSES = {
 BASES = {
     "formula": ("reproduced", "differs"),
     "original": ("reproduced", "differs"),
+    "rerun": ("reproduced", "inconclusive"),  # of random runs, with other seeds: a miss may be chance
     "check": ("checked", "differs"),
     "substitute": ("consistent", "inconclusive"),
     "input": ("input", "input"),
@@ -125,9 +127,7 @@ def check(claim_id: str, value=None, *, basis: str | None = None, found: str | N
         value = True if row["kind"] == "statement" else [float(number) for number in _printed(row)]
     status = _status(claim_id, row, value, basis)
     printed = row["printed"] + (f" ± {row['error']}" if row["error"] else "") + row["unit"]
-    computed = (
-        "undecided" if value is None and status == "inconclusive" else "" if value is None else _written(row, value)
-    )
+    computed = ("undecided" if status == "inconclusive" else "") if value is None else _written(row, value)
     shown = row[["experiment", "place", "quantity"]]
     return Claim(claim_id, *shown, printed, computed, status, basis.replace("open", ""), row["apart"], note)
 
@@ -137,7 +137,8 @@ def record(
     values: Mapping[str, object],
     *,
     found: Mapping[str, str] | None = None,
-    original: Container[str] = (),
+    original: Iterable[str] = (),
+    rerun: Iterable[str] = (),
 ) -> pd.DataFrame:
     """Write what a notebook computed to `build/ledger/<notebook>.csv`, and return it for display.
 
@@ -145,6 +146,7 @@ def record(
         except open ones and inputs that were used as printed.
     found : what the "{}" in a claim's note stands for.
     original : claims that were computed from genuine files this time, where the published table names a stand-in.
+    rerun : of these, means over random runs, which agree when they lie inside the printed interval.
     """
     claims = published()[published()["notebook"] == notebook]
     if claims.empty:
@@ -156,17 +158,9 @@ def record(
     needed = ~claims["basis"].isin(["input", "open"]).to_numpy()
     if missing := [name for name, wanted in zip(short, needed, strict=True) if wanted and name not in values]:
         raise ValueError(f"values lacks {len(missing)} claim(s) that {notebook} answers: {', '.join(missing[:10])}")
-    table = pd.DataFrame(
-        [
-            check(
-                f"{paper}/{name}",
-                values.get(name),
-                basis="original" if name in original else None,
-                found=found.get(name),
-            )
-            for name in short
-        ]
-    )
+    bases = dict.fromkeys(original, "original") | dict.fromkeys(rerun, "rerun")
+    rows = [check(f"{paper}/{name}", values.get(name), basis=bases.get(name), found=found.get(name)) for name in short]
+    table = pd.DataFrame(rows)
     write_whole(PARTS / f"{notebook}.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
     return table
 
@@ -195,8 +189,13 @@ def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     stated = judging[judging["id"].map(published()["kind"]) == "statement"]
     judged = count(pd.concat([stated, judging[~judging["experiment"].isin(stated["experiment"])]]))
     most = judged[list(STATUSES)[::-1]].idxmax(axis=1).reindex(experiments().index).fillna("input")
-    best = experiments()["stand_in"].eq("") | (most != "reproduced")
-    table = experiments().join(count(judging).reindex(experiments().index, fill_value=0))
+    # Where genuine files took the place of every stand-in this time, nothing stands in.
+    again = judging["basis"].isin(["original", "rerun"]) & (judging["basis"] != judging["id"].map(published()["basis"]))
+    genuine = {*judging["experiment"][again]} - {*judging["experiment"][judging["basis"] == "substitute"]}
+    known = experiments().copy()
+    known.loc[list(genuine)] = known.loc[list(genuine)].replace("stand-in", "original").assign(stand_in="")
+    best = known["stand_in"].eq("") | (most != "reproduced")
+    table = known.join(count(judging).reindex(experiments().index, fill_value=0))
     return table.assign(verdict=most.where(best, "consistent"))
 
 
@@ -268,7 +267,7 @@ def _status(claim_id: str, row: pd.Series, value, basis: str) -> str:
         raise ValueError(f"value of {claim_id!r} must be a number, or two for an interval, found {value!r}")
     if not np.isfinite(values).all():
         raise ValueError(f"value of {claim_id!r} must be finite, or None where nothing can be decided, found {value!r}")
-    return agrees if _agrees(row, values, within_error=basis == "substitute") else does_not
+    return agrees if _agrees(row, values, within_error=basis in ("substitute", "rerun")) else does_not
 
 
 def _agrees(row: pd.Series, values: np.ndarray, *, within_error: bool) -> bool:

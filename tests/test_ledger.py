@@ -104,6 +104,8 @@ def write_claims(path, rows):
         ("demo/p", 0.86, "formula", "differs"),
         ("demo/mean", 0.41, "substitute", "consistent"),  # inside the printed ±
         ("demo/mean", 0.39, "substitute", "inconclusive"),
+        ("demo/mean", 0.41, "rerun", "reproduced"),  # random runs, run again
+        ("demo/mean", 0.39, "rerun", "inconclusive"),
         ("demo/mean", 0.41, "original", "differs"),  # the same data must give the same number
         ("demo/range", (-0.02, 0.118), "formula", "reproduced"),
         ("demo/range", (-0.06, 0.118), "formula", "differs"),
@@ -205,19 +207,33 @@ def test_pages_are_written_and_the_same_twice(desk, monkeypatch):
 )
 def test_the_verdict_is_what_most_have(monkeypatch, statuses, stand_in, verdict):
     monkeypatch.setattr(ledger, "experiments", lambda: pd.DataFrame({"stand_in": {"demo/one": stand_in}}))
-    kinds = pd.DataFrame({"kind": "number"}, index=[f"demo/{place}" for place in range(len(statuses))])
+    kinds = pd.DataFrame(
+        {"kind": "number", "basis": "formula"}, index=[f"demo/{place}" for place in range(len(statuses))]
+    )
     monkeypatch.setattr(ledger, "published", lambda: kinds)
-    table = pd.DataFrame({"id": kinds.index, "experiment": "demo/one", "status": statuses, "apart": ""})
+    facts = {"experiment": "demo/one", "basis": "formula"}
+    table = pd.DataFrame({"id": kinds.index, "status": statuses, "apart": ""} | facts)
     assert ledger.verdicts(table)["verdict"].tolist() == [verdict]
     # What stands apart does not judge; and where there are statements, numbers do not.
-    told = pd.DataFrame(
-        {"id": ["demo/s", "demo/t"], "experiment": "demo/one", "status": "differs", "apart": ["", "ours"]}
-    )
-    monkeypatch.setattr(
-        ledger, "published", lambda: pd.concat([kinds, pd.DataFrame({"kind": "statement"}, index=told["id"])])
-    )
+    told = pd.DataFrame({"id": ["demo/s", "demo/t"], "status": "differs", "apart": ["", "ours"]} | facts)
+    stated = pd.DataFrame({"kind": "statement", "basis": "formula"}, index=told["id"])
+    monkeypatch.setattr(ledger, "published", lambda: pd.concat([kinds, stated]))
     assert ledger.verdicts(pd.concat([table, told[1:]]))["verdict"].tolist() == [verdict]
     assert ledger.verdicts(pd.concat([table, told]))["verdict"].tolist() == ["differs"]
+
+
+def test_nothing_stands_in_where_genuine_files_took_every_place(desk):
+    ledger.record("01_one", ONE)
+    answers = {"p": 0.872, "mean": 0.45, "range": (0.0, 0.12)}
+    for rerun, status, stand_in, model, verdict in [
+        ([], "consistent", "a small model", "stand-in", "consistent"),
+        (["mean"], "reproduced", "a small model", "stand-in", "consistent"),  # one substitute is left
+        (["mean", "p"], "reproduced", "", "original", "reproduced"),
+    ]:
+        table = ledger.record("02_two", answers, found={"p": "x"}, original=["range", *rerun], rerun=rerun)
+        assert table.set_index("id").loc["demo/mean", "status"] == status
+        row = ledger.verdicts(ledger.assemble()).loc["demo/two"]
+        assert row[["stand_in", "model", "verdict"]].tolist() == [stand_in, model, verdict]
 
 
 @pytest.mark.parametrize(
