@@ -1,9 +1,11 @@
 """The paper's trainings on photographs from disk to the bundled tables, on generated folders with a tiny network."""
 
 import json
+import os
 import pickle
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -210,22 +212,25 @@ def tiny(network, outputs, weights=None):
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(256, outputs))
 
 
+def shrink(setattr, bundled):
+    """Put a tiny network for one epoch and two objects in the paper's place, and bundled tables that may be written."""
+    released, load = images.setting_of, images.load
+    fast = {"side": 14, "epochs": 1, "workers": 2, "rate": 0.05}
+    setattr(images, "setting_of", lambda which, training: replace(released(which, training), **fast))
+    setattr(images, "build", tiny)
+    for name in photographs.TABLES.values():
+        shutil.copytree(data.BUNDLED / name, bundled / name)
+    for module in (data, originals):
+        setattr(module, "BUNDLED", bundled)
+    objects = pd.DataFrame({"object": ["toilet", "backpack"]})
+    setattr(images, "load", lambda name, source: objects if name == "coco_mals" else load(name, source))
+
+
 @pytest.fixture
 def small(originals_folder, coco_folder, celeba_folder, tmp_path, monkeypatch):
-    """A tiny network for one epoch, two objects, and bundled tables that may be written."""
     pytest.importorskip("torch")
-    released = images.setting_of
-    fast = {"side": 16, "epochs": 1, "workers": 2, "rate": 0.05}
-    monkeypatch.setattr(images, "setting_of", lambda which, training: replace(released(which, training), **fast))
-    monkeypatch.setattr(images, "build", tiny)
     monkeypatch.setenv("FAIRLIB_DATA", str(originals_folder))
-    for name in photographs.TABLES.values():
-        shutil.copytree(data.BUNDLED / name, tmp_path / name)
-    for module in (data, originals):
-        monkeypatch.setattr(module, "BUNDLED", tmp_path)
-    load = images.load
-    objects = pd.DataFrame({"object": ["toilet", "backpack"]})
-    monkeypatch.setattr(images, "load", lambda name, source: objects if name == "coco_mals" else load(name, source))
+    shrink(monkeypatch.setattr, tmp_path)
     yield originals_folder
     for which in photographs.TABLES:
         shutil.rmtree(originals_folder / which / "runs", ignore_errors=True)
@@ -316,16 +321,28 @@ def test_coco_from_photographs_to_the_bundled_table(small, monkeypatch, capsys):
         assert -1 < amp.from_counts("A->T", labels, named) < 1
 
 
-def test_celeba_from_photographs_to_the_bundled_table(small):
+def test_make_images_trains_everything(small, tmp_path):
+    """The command itself, but for the installation and the size of the network."""
     stand_ins = fairlib.load("celeba_runs")
-    images.train_all("celeba")
-    table = fairlib.load("celeba_runs")
+    (tmp_path / "bin").mkdir()
+    driver = "import sys, test_training_images as t; from pathlib import Path; assert sys.argv[1] == '-m'; "
+    driver += "t.shrink(setattr, Path('{0}/made')); assert sys.argv[2] == t.images.__name__; t.images.main()"
+    shell = f"""#!/bin/sh\n[ "$2" = pip ] || exec {sys.executable} -c "{driver.format(tmp_path)}" "$@"\n"""
+    (tmp_path / "bin" / "python").write_text(shell)
+    (tmp_path / "bin" / "python").chmod(0o755)
+    (tmp_path / ".installed").touch()
+    where = os.environ | {"PYTHONPATH": f"{data.ROOT}:{data.ROOT / 'tests' / 'recipes'}"}
+    said = subprocess.check_output(["make", "images", f"VENV={tmp_path}"], cwd=data.ROOT, env=where, text=True)
+    assert said.count("minutes") == 95 and "all 80 trainings are in" in said
+    table = pd.read_csv(tmp_path / "made" / "celeba_runs" / "celeba_runs.csv")
     pd.testing.assert_frame_equal(table[: len(stand_ins)], stand_ins)
     real = table[table["inputs"] == photographs.PHOTOGRAPHS]
     assert len(real) == 80 and not real.duplicated(["task", "model", "ratio", "seed"]).any()
     assert set(real["task"]) == set(stand_ins["task"]) and set(real["balance"]) == {"as is", "weights"}
     assert real.filter(regex="^(women|men)_").sum(axis=1).eq(20).all()
     assert not real.drop(columns="ratio").isna().to_numpy().any()
+    masks = pd.read_csv(tmp_path / "made" / "masking_runs" / "masking_runs.csv")["inputs"]
+    assert masks.eq(photographs.PHOTOGRAPHS).sum() == 15 * 2 * 2
 
 
 def test_a_network_learns_what_is_to_be_seen(small, coco_folder, celeba_folder):
@@ -345,14 +362,8 @@ def test_a_network_learns_what_is_to_be_seen(small, coco_folder, celeba_folder):
         images.train(sets, setting=replace(setting, rate=np.inf, epochs=2), seed=0)
 
 
-def test_make_images_runs_the_command_and_names_what_is_missing(tmp_path, monkeypatch, small):
-    shown = subprocess.check_output(["make", "--dry-run", "images"], cwd=data.ROOT, text=True)
-    assert "python -m fairlib.recipes.training.images\n" in shown
-    called = []
-    monkeypatch.setattr(images, "train_all", called.append)
-    images.main()
-    assert called == ["coco", "celeba"]
-    monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path / "empty"))
+def test_what_is_missing_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
     with pytest.raises(DataError, match=r"no photographs found: put COCO 2014 \(train2014/.*CelebA"):
         images.main()
 
