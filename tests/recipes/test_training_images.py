@@ -122,11 +122,11 @@ def test_genders_are_taken_as_released(tmp_path):
     (tmp_path / "test.data").write_bytes(pickle.dumps([]))
     found = image_sets.genders(tmp_path)
     assert found.to_numpy().tolist() == [["train", 7, "woman"], ["dev", 42, "man"]]
-    found.iloc[:1].to_csv(tmp_path / "gender.csv", index=False)
-    assert len(image_sets.genders(tmp_path)) == 1
 
 
-@pytest.mark.parametrize("content", [b"csubprocess\ncall\n(S'true'\ntR.", pickle.dumps([{"img": "a_1.jpg"}]), b"text"])
+@pytest.mark.parametrize(
+    "content", [b"csubprocess\ncall\n(S'true'\ntR.", pickle.dumps([{"img": "a_1.jpg"}]), b"text", b""]
+)
 def test_a_file_of_genders_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "train.data").write_bytes(content)
     with pytest.raises(DataError, match="train.data is not one of the released lists of images"):
@@ -250,6 +250,32 @@ def test_trainings_are_the_released_ones():
     assert {(one.momentum, one.decay, one.batch, one.epochs, one.two_logits) for one in settings} == {
         (0.9, 0.0005, 64, 10, True)
     }
+
+
+def test_runs_join_the_stand_ins_when_all_are_finished(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
+    stand_ins = pd.DataFrame({"seed": [0, 1], "inputs": "attributes", "share": [0.1, 0.2]})
+    paths = [photographs.path_of("celeba", training) for training in photographs.TRAININGS["celeba"]]
+    paths[0].parent.mkdir(parents=True)
+    for number, path in enumerate(paths):
+        assert photographs.with_photographs(stand_ins, "celeba").equals(stand_ins)
+        path.write_text(f"inputs,share,more,seed\nphotographs,0.5,x,{number}\n")
+    found = photographs.with_photographs(stand_ins, "celeba")
+    assert found.columns.tolist() == ["seed", "inputs", "share"]
+    assert found["seed"].tolist() == [0, 1, *range(80)] and found["inputs"].value_counts()["photographs"] == 80
+    assert photographs.with_photographs(found, "celeba").equals(found)  # again: not twice
+
+
+@pytest.mark.parametrize("n", [1, 8, 9, 40, 90])
+def test_batches_are_all_images_in_order_whatever_is_read_ahead(n):
+    some = SimpleNamespace(load=lambda index, side, mask, rng: np.full((3, 1, 1), index, dtype=np.float32))
+    order = np.random.default_rng(n).permutation(n)
+    batches = list(images._batches(some, order, images.Setting(batch=8), 0))
+    assert [len(rows) for rows, _ in batches] == [8] * (n // 8) + [n % 8] * (n % 8 > 0)
+    rows, pixels = (np.concatenate(part) for part in zip(*batches, strict=True))
+    assert rows.tolist() == order.tolist()
+    shown = pixels * images.DEVIATION[:, None, None] + images.MEAN[:, None, None]
+    assert shown[:, 1, 0, 0] == pytest.approx(order, abs=1e-4)
 
 
 def test_two_logits_are_a_softmax_to_the_gradient_too():
