@@ -20,6 +20,7 @@ from fairlib.amplification import measures as amp
 from fairlib.data import DataError
 from fairlib.recipes import originals, photographs
 from fairlib.recipes.training import image_sets, images
+from fairlib.recipes.training.tabular import majority
 from fairlib.recipes.training.tallies import cross_entropy, tally
 
 pil = pytest.importorskip("PIL.Image")
@@ -308,6 +309,37 @@ def test_weights_set_the_ratio_in_training_and_carry_over():
     assert parts[0] / parts[1] == pytest.approx(1.5, rel=1e-4)
     assert set(weights["validation"][major[2000:]]) == {weights["training"][major[:2000]][0]}
     assert (images._weights(sets, None)["validation"] == 1).all()
+
+
+def test_thresholds_mark_as_many_validation_images_as_have_the_label(monkeypatch):
+    rng = np.random.default_rng(6)
+    rates = {"training": 0.2, "validation": 0.5, "test": 0.8}
+    sets = {
+        name: image_sets.ImageSet(
+            [name] * 200, rng.random((200, 2)) < rate, rng.random(200) < 0.6, ("Young", "Big_Nose")
+        )
+        for name, rate in rates.items()
+    }
+    scores = rng.random((200, 3))  # the same images twice: what is marked in validation is marked in the test
+    monkeypatch.setattr(images, "train", lambda *_, **__: {"validation": scores, "test": scores})
+    table = images.run(sets, "coco", {"mask": "none", "seed": 0}, images.Setting())
+    wanted = sets["validation"].task.sum(axis=0).tolist()
+    assert table.groupby("object", sort=False)["named"].sum().tolist() == wanted
+    assert table["called"].iloc[0] == sets["validation"].man.sum()
+    row = images.run(sets, "celeba", {"task": "Young", "seed": 0}, images.Setting()).iloc[0]
+    assert row.filter(regex="(true|false)_positive").sum() == wanted[0]
+
+
+def test_a_ratio_weighs_the_loss(small, celeba_folder):
+    sets = {name: some.only("Young") for name, some in image_sets.celeba(celeba_folder, photographs.TASKS).items()}
+    setting = images.Setting(side=14, epochs=1, rate=0.05, two_logits=True, predict_attribute=False, batch=20)
+    major = majority(sets["training"].task[:, 0], sets["training"].man)
+    natural = major.sum() / (~major).sum()
+    plain, same, other = (
+        images.train(sets, setting=replace(setting, ratio=ratio), seed=0)["test"]
+        for ratio in (None, natural, 9 * natural)
+    )
+    assert plain == pytest.approx(same, abs=1e-5) and np.abs(plain - other).max() > 1e-3
 
 
 def test_coco_from_photographs_to_the_bundled_table(small, monkeypatch, capsys):
