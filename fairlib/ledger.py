@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -26,8 +26,7 @@ FIGURES = ROOT / "figures"
 
 # From the best to the worst: where as many numbers have one status as another, the worse one is the verdict.
 STATUSES = {
-    "reproduced": "computed from the original data or from the formula; equal after rounding to the printed digits, or "
-    "inside the printed interval where the paper's own random runs were run again",
+    "reproduced": "computed from the original data or from the formula; equal after rounding to the printed digits",
     "checked": "not computed again; passed a test that it could have failed",
     "consistent": "computed with a named substitute, and equal, inside the printed interval, or the statement holds",
     "inconclusive": "a substitute came out otherwise, or the rule cannot decide, as with 0/0: no evidence either way",
@@ -39,7 +38,6 @@ STATUSES = {
 BASES = {
     "formula": ("reproduced", "differs"),
     "original": ("reproduced", "differs"),
-    "rerun": ("reproduced", "inconclusive"),  # of random runs, with other seeds: a miss may be chance
     "check": ("checked", "differs"),
     "substitute": ("consistent", "inconclusive"),
     "input": ("input", "input"),
@@ -137,8 +135,7 @@ def record(
     values: Mapping[str, object],
     *,
     found: Mapping[str, str] | None = None,
-    original: Iterable[str] = (),
-    rerun: Iterable[str] = (),
+    original: Container[str] = (),
 ) -> pd.DataFrame:
     """Write what a notebook computed to `build/ledger/<notebook>.csv`, and return it for display.
 
@@ -146,7 +143,6 @@ def record(
         except open ones and inputs that were used as printed.
     found : what the "{}" in a claim's note stands for.
     original : claims that were computed from genuine files this time, where the published table names a stand-in.
-    rerun : of these, means over random runs, which agree when they lie inside the printed interval.
     """
     claims = published()[published()["notebook"] == notebook]
     if claims.empty:
@@ -158,9 +154,17 @@ def record(
     needed = ~claims["basis"].isin(["input", "open"]).to_numpy()
     if missing := [name for name, wanted in zip(short, needed, strict=True) if wanted and name not in values]:
         raise ValueError(f"values lacks {len(missing)} claim(s) that {notebook} answers: {', '.join(missing[:10])}")
-    bases = dict.fromkeys(original, "original") | dict.fromkeys(rerun, "rerun")
-    rows = [check(f"{paper}/{name}", values.get(name), basis=bases.get(name), found=found.get(name)) for name in short]
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(
+        [
+            check(
+                f"{paper}/{name}",
+                values.get(name),
+                basis="original" if name in original else None,
+                found=found.get(name),
+            )
+            for name in short
+        ]
+    )
     write_whole(PARTS / f"{notebook}.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
     return table
 
@@ -171,9 +175,8 @@ def assemble() -> pd.DataFrame:
     parts = {name: PARTS / f"{name}.csv" for name in sorted(set(claims["notebook"]))}
     if missing := [name for name, path in parts.items() if not path.exists()]:
         raise ValueError(f"{PARTS} lacks what {', '.join(missing)} recorded; run `make reproduce`")
-    answered = pd.concat(
-        [pd.read_csv(path, dtype=str, keep_default_na=False).assign(notebook=name) for name, path in parts.items()]
-    )
+    tables = [pd.read_csv(path, dtype=str, keep_default_na=False).assign(notebook=name) for name, path in parts.items()]
+    answered = pd.concat(tables)
     if open_ := sorted(set(claims.index) - set(answered["id"])):
         raise ValueError(f"{len(open_)} printed claim(s) that no notebook answers: {', '.join(open_[:10])}")
     return answered.set_index("id").loc[claims.index].reset_index()
@@ -190,13 +193,13 @@ def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     judged = count(pd.concat([stated, judging[~judging["experiment"].isin(stated["experiment"])]]))
     most = judged[list(STATUSES)[::-1]].idxmax(axis=1).reindex(experiments().index).fillna("input")
     # Where genuine files took the place of every stand-in this time, nothing stands in.
-    again = judging["basis"].isin(["original", "rerun"]) & (judging["basis"] != judging["id"].map(published()["basis"]))
-    genuine = {*judging["experiment"][again]} - {*judging["experiment"][judging["basis"] == "substitute"]}
+    printed = judging["id"].map(published()["basis"])
+    again = judging["experiment"][(judging["basis"] == "original") & printed.isin(["substitute", "open"])]
+    left = judging["experiment"][(judging["basis"] == "substitute") & (printed == "substitute")]
     known = experiments().copy()
-    known.loc[list(genuine)] = known.loc[list(genuine)].replace("stand-in", "original").assign(stand_in="")
-    best = known["stand_in"].eq("") | (most != "reproduced")
+    known.update(known.loc[[*{*again} - {*left}]].replace("stand-in", "original").assign(stand_in=""))
     table = known.join(count(judging).reindex(experiments().index, fill_value=0))
-    return table.assign(verdict=most.where(best, "consistent"))
+    return table.assign(verdict=most.where(known["stand_in"].eq("") | (most != "reproduced"), "consistent"))
 
 
 def sentence(found: pd.DataFrame) -> str:
@@ -215,14 +218,10 @@ def as_markdown(table: pd.DataFrame) -> str:
     lines += _markdown_rows(found[shown].assign(numbers=numbers).reset_index().rename(columns={"stand_in": "stand-in"}))
     lines += ["", RULE, "", *(f"- **{status}**: {meaning}" for status, meaning in STATUSES.items())]
     shown = ["place", "quantity", "printed", "computed", "status", "notebook", "note"]
-    parts = [
-        (f"{name}: {title}", table["experiment"].eq(name) & (table["apart"] == ""))
-        for name, title in found["title"].items()
-    ]
-    parts += [(title, table["apart"] == kind) for kind, title in APART.items() if kind]
-    for title, chosen in parts:
-        if chosen.any():
-            lines += ["", f"## {title}", "", *_markdown_rows(table.loc[chosen, shown])]
+    kinds = table["apart"].where(table["apart"] != "", table["experiment"])
+    for kind, title in {**(found.index + ": " + found["title"]), **APART}.items():
+        if (kinds == kind).any():
+            lines += ["", f"## {title}", "", *_markdown_rows(table.loc[kinds == kind, shown])]
     return "\n".join(lines) + "\n"
 
 
@@ -267,15 +266,14 @@ def _status(claim_id: str, row: pd.Series, value, basis: str) -> str:
         raise ValueError(f"value of {claim_id!r} must be a number, or two for an interval, found {value!r}")
     if not np.isfinite(values).all():
         raise ValueError(f"value of {claim_id!r} must be finite, or None where nothing can be decided, found {value!r}")
-    return agrees if _agrees(row, values, within_error=basis in ("substitute", "rerun")) else does_not
+    return agrees if _agrees(row, values, within_error=basis == "substitute") else does_not
 
 
 def _agrees(row: pd.Series, values: np.ndarray, *, within_error: bool) -> bool:
     if row["kind"] == "statement":
         return bool(values[0])
-    if within_error and row["error"] and abs(values[0] - float(row["printed"])) <= float(row["error"]):
-        return True
-    return all(map(_equal_after_rounding, _printed(row), values))
+    inside = within_error and row["error"] and abs(values[0] - float(row["printed"])) <= float(row["error"])
+    return bool(inside) or all(map(_equal_after_rounding, _printed(row), values))
 
 
 def _printed(row: pd.Series) -> list[str]:

@@ -370,6 +370,7 @@ def test_coco_from_photographs_to_the_bundled_table(small, monkeypatch, capsys):
     assert len(real) == 15 * 2 * 2 and real["objects"].unique() == ["photographed"]
     assert real.groupby(["mask", "seed"]).size().eq(4).all() and len(real.groupby(["mask", "seed"])) == 15
     assert not real.drop(columns="gender_accuracy").isna().to_numpy().any()
+    assert (real["there_named"] <= real[["there", "named"]].min(axis=1)).all()
     for _, rows in real.groupby(["mask", "seed"]):
         assert rows["images"].unique().sum() == rows["called"].unique().sum() == 25
         cells = {name: rows.pivot(index="gender", columns="object", values=name).to_numpy() for name in rows}
