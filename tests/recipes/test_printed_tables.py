@@ -92,9 +92,8 @@ def test_what_is_bundled_rounds_to_what_is_printed_and_only_under_these_names():
     ids = "wang2021/table3/" + table["printed_as"] + "/t_to_a/" + table["mask"]
     as_printed = claims.loc[ids, "printed"].astype(float).to_numpy()
     np.testing.assert_allclose(100 * table["net"] / (5 * table["images"]), as_printed, atol=0.005000001)
-    dev = (
-        fairlib.load("coco_objects", source="bundled").query("split == 'dev' and object != @EVERY").set_index("object")
-    )
+    objects = fairlib.load("coco_objects", source="bundled")
+    dev = objects[(objects["split"] == "dev") & (objects["object"] != EVERY)].set_index("object")
     counts = dev["man"] + dev["woman"]
     assert (table["images"] == counts[table["object"]].to_numpy()).all()
     of_printed_name = counts.reindex(table["printed_as"])
