@@ -93,8 +93,12 @@ def from_hub(repository: str, *, split: str, config: str | None = None, revision
 
 
 def build(name: str) -> Path:
-    """Compute the bundled table `name` again and write it with its new checksum in the card."""
-    frame = _recipe(name)(bundle=True)
+    """Compute the bundled table `name` again and write it."""
+    return store(name, _recipe(name)(bundle=True))
+
+
+def store(name: str, frame: pd.DataFrame) -> Path:
+    """Write the bundled table `name`, and its checksum and number of rows into the card."""
     path = BUNDLED / name / card(name)["file"]
     if path.suffix == ".csv":
         write_whole(path, lambda beside: frame.to_csv(beside, index=False, lineterminator="\n"))

@@ -101,6 +101,10 @@ def test_genuine_files_turn_table_1_from_open_into_reproduced_or_differs(put, mo
         part = pd.read_csv(tmp_path / "ledger" / "01_mnli_genres.csv", keep_default_na=False)
         found[name] = part.assign(id=part["id"].str.removeprefix("ethayarajh2020/")).set_index("id")
     table = {name: part[part.index.str.startswith("table1/")]["status"] for name, part in found.items()}
+    judged = {name: ledger.verdicts(part.assign(id="ethayarajh2020/" + part.index)) for name, part in found.items()}
+    shown = {name: table.loc["ethayarajh2020/table1", ["data", "verdict"]].tolist() for name, table in judged.items()}
+    assert shown["open"] == ["stand-in", "open"]
+    assert shown["reproduced"] == ["original", "reproduced"]
     assert table["open"].tolist() == ["open"] * 30
     assert found["open"].loc["table1/oup/in", "note"].startswith("needs ")
     assert table["reproduced"].tolist() == ["reproduced"] * 30
