@@ -100,7 +100,7 @@ def training_counts(mals: pd.DataFrame, objects: list[str], *, men: float) -> Co
     """Return rates from which the direction y_at follows: P(man | object) against P(man), both of the training data.
 
     mals : the table `coco_mals`. men : share of men among the training images, from the "train" row of `coco_objects`.
-    How often an object occurs is not released, and does not matter to the direction.
+    How often an object occurs (`coco_training`) does not matter to the direction.
     """
     shares = mals["training_share"].where(mals["majority"] != "woman", 1 - mals["training_share"])
     shares = shares.set_axis(mals["object"])[objects]

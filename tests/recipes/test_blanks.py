@@ -3,10 +3,13 @@
 import hashlib
 from dataclasses import replace
 
+import nbformat
 import numpy as np
+import pandas as pd
 import pytest
 
 import fairlib
+from fairlib import ledger, plots
 from fairlib.recipes import blanks
 from fairlib.recipes.blanks import ANY, MASK, TEMPLATES, count_model, count_together, fill
 from fairlib.recipes.training import masked
@@ -170,6 +173,24 @@ def test_the_papers_model_has_no_card_and_can_be_called(monkeypatch):
     table = blanks.blanks_bert()
     assert len(table) == len(TEMPLATES) * 32 * 3
     assert fairlib.data.provenance(table).endswith("bert-base-uncased (original data)")
+
+
+@pytest.mark.slow
+def test_notebook_09_runs_with_the_papers_model(monkeypatch, tmp_path):
+    """MODEL = "bert", with another model in BERT's place: the rows of Table 2 are then computed, not open."""
+    monkeypatch.setattr(masked, "load", lambda name: count_model(fairlib.load("word_cooccurrence", source="bundled")))
+    monkeypatch.setattr(plots, "FIGURES", tmp_path)
+    monkeypatch.setattr(ledger, "PARTS", tmp_path)
+    path = fairlib.data.CHECKOUT / "notebooks" / "09_where_amplification_misleads.ipynb"
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    code = "\n".join(cells)
+    assert code.count('MODEL = "counts"') == 1
+    exec(code.replace('MODEL = "counts"', 'MODEL = "bert"'), {})
+    plots.plt.close("all")
+    table = pd.read_csv(tmp_path / "09_where_amplification_misleads.csv").set_index("id")
+    rows = table.index[table.index.str.match(r"wang2021/(table2/.*(uniform|labor)|figure5)")]
+    assert len(rows) == 8 and set(table.loc[rows, "status"]) <= {"reproduced", "differs"}
+    assert "bert-base-uncased (original data)" in (tmp_path / "09_base_rates.svg").read_text().replace("\n", " ")
 
 
 def test_two_rows_of_table_2_differ_by_the_base_rates_alone():
