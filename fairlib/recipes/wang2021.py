@@ -78,8 +78,8 @@ def coco_training() -> pd.DataFrame:
     """Training images of COCO with each object, and men among them, from the released shares.
 
     A share of twelve digits is one fraction of whole numbers, in lowest terms: men / images. The counts are a multiple
-    of it. "person" is on every image, and its fraction is their number; for the others the development images, drawn
-    from the same pool, say which multiples can be: those from `lowest` to `highest`, `multiple` being the nearest.
+    of it. "person", on nearly every image, stands for their number; for the others the development images, drawn from
+    the same pool, say which multiples can be: those from `lowest` to `highest`, `multiple` being the nearest.
     """
     shares = pd.read_csv(original(COCO_RATIOS), dtype=str).set_index("object")["training_ratio"]
     fractions = [Fraction(share).limit_denominator(MOST_IMAGES) for share in shares]
