@@ -138,6 +138,7 @@ def record(
     *,
     found: Mapping[str, str] | None = None,
     original: Container[str] = (),
+    basis: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Write what a notebook computed to `build/ledger/<notebook>.csv`, and return it for display.
 
@@ -145,6 +146,7 @@ def record(
         except open ones and inputs that were used as printed.
     found : what the "{}" in a claim's note stands for.
     original : claims that were computed from genuine files this time, where the published table names a stand-in.
+    basis : of single claims, where it is another one this time than in the published table.
     """
     claims = published()[published()["notebook"] == notebook]
     if claims.empty:
@@ -161,7 +163,7 @@ def record(
             check(
                 f"{paper}/{name}",
                 values.get(name),
-                basis="original" if name in original else None,
+                basis=(basis or {}).get(name, "original" if name in original else None),
                 found=found.get(name),
             )
             for name in short

@@ -74,7 +74,7 @@ def run(notebook: nbformat.NotebookNode, source: Path, target: Path, *, sockets:
         sys.exit(f"{source.stem}: {runner.place} failed: {reason(error)}\n  (see {failed})")
     write_whole(notebook, target)
     # What the notebook wrote, so that `make` runs it again when one of these is deleted.
-    outputs = sorted(FIGURES.glob(f"{source.stem[:2]}_*"))
+    outputs = sorted(FIGURES.glob(f"{source.stem.split('_')[0]}_*"))
     target.with_suffix(".outputs").write_text("".join(f"figures/{path.name}\n" for path in outputs))
     target.with_suffix(".failed.ipynb").unlink(missing_ok=True)
     print(f"{source.stem}: done in {time.monotonic() - started:.1f} s", flush=True)
