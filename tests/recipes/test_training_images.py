@@ -1,9 +1,11 @@
 """The paper's trainings on photographs from disk to the bundled tables, on generated folders with a tiny network."""
 
 import json
+import os
 import pickle
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -18,6 +20,7 @@ from fairlib.amplification import measures as amp
 from fairlib.data import DataError
 from fairlib.recipes import originals, photographs
 from fairlib.recipes.training import image_sets, images
+from fairlib.recipes.training.tabular import majority
 from fairlib.recipes.training.tallies import cross_entropy, tally
 
 pil = pytest.importorskip("PIL.Image")
@@ -120,11 +123,11 @@ def test_genders_are_taken_as_released(tmp_path):
     (tmp_path / "test.data").write_bytes(pickle.dumps([]))
     found = image_sets.genders(tmp_path)
     assert found.to_numpy().tolist() == [["train", 7, "woman"], ["dev", 42, "man"]]
-    found.iloc[:1].to_csv(tmp_path / "gender.csv", index=False)
-    assert len(image_sets.genders(tmp_path)) == 1
 
 
-@pytest.mark.parametrize("content", [b"csubprocess\ncall\n(S'true'\ntR.", pickle.dumps([{"img": "a_1.jpg"}]), b"text"])
+@pytest.mark.parametrize(
+    "content", [b"csubprocess\ncall\n(S'true'\ntR.", pickle.dumps([{"img": "a_1.jpg"}]), b"text", b""]
+)
 def test_a_file_of_genders_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "train.data").write_bytes(content)
     with pytest.raises(DataError, match="train.data is not one of the released lists of images"):
@@ -210,22 +213,25 @@ def tiny(network, outputs, weights=None):
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(256, outputs))
 
 
+def shrink(setattr, bundled):
+    """Put a tiny network for one epoch and two objects in the paper's place, and bundled tables that may be written."""
+    released, load = images.setting_of, images.load
+    fast = {"side": 14, "epochs": 1, "workers": 2, "rate": 0.05}
+    setattr(images, "setting_of", lambda which, training: replace(released(which, training), **fast))
+    setattr(images, "build", tiny)
+    for name in photographs.TABLES.values():
+        shutil.copytree(data.BUNDLED / name, bundled / name)
+    for module in (data, originals):
+        setattr(module, "BUNDLED", bundled)
+    objects = pd.DataFrame({"object": ["toilet", "backpack"]})
+    setattr(images, "load", lambda name, source: objects if name == "coco_mals" else load(name, source))
+
+
 @pytest.fixture
 def small(originals_folder, coco_folder, celeba_folder, tmp_path, monkeypatch):
-    """A tiny network for one epoch, two objects, and bundled tables that may be written."""
     pytest.importorskip("torch")
-    released = images.setting_of
-    fast = {"side": 16, "epochs": 1, "workers": 2, "rate": 0.05}
-    monkeypatch.setattr(images, "setting_of", lambda which, training: replace(released(which, training), **fast))
-    monkeypatch.setattr(images, "build", tiny)
     monkeypatch.setenv("FAIRLIB_DATA", str(originals_folder))
-    for name in photographs.TABLES.values():
-        shutil.copytree(data.BUNDLED / name, tmp_path / name)
-    for module in (data, originals):
-        monkeypatch.setattr(module, "BUNDLED", tmp_path)
-    load = images.load
-    objects = pd.DataFrame({"object": ["toilet", "backpack"]})
-    monkeypatch.setattr(images, "load", lambda name, source: objects if name == "coco_mals" else load(name, source))
+    shrink(monkeypatch.setattr, tmp_path)
     yield originals_folder
     for which in photographs.TABLES:
         shutil.rmtree(originals_folder / which / "runs", ignore_errors=True)
@@ -245,6 +251,32 @@ def test_trainings_are_the_released_ones():
     assert {(one.momentum, one.decay, one.batch, one.epochs, one.two_logits) for one in settings} == {
         (0.9, 0.0005, 64, 10, True)
     }
+
+
+def test_runs_join_the_stand_ins_when_all_are_finished(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
+    stand_ins = pd.DataFrame({"seed": [0, 1], "inputs": "attributes", "share": [0.1, 0.2]})
+    paths = [photographs.path_of("celeba", training) for training in photographs.TRAININGS["celeba"]]
+    paths[0].parent.mkdir(parents=True)
+    for number, path in enumerate(paths):
+        assert photographs.with_photographs(stand_ins, "celeba").equals(stand_ins)
+        path.write_text(f"inputs,share,more,seed\nphotographs,0.5,x,{number}\n")
+    found = photographs.with_photographs(stand_ins, "celeba")
+    assert found.columns.tolist() == ["seed", "inputs", "share"]
+    assert found["seed"].tolist() == [0, 1, *range(80)] and found["inputs"].value_counts()["photographs"] == 80
+    assert photographs.with_photographs(found, "celeba").equals(found)  # again: not twice
+
+
+@pytest.mark.parametrize("n", [1, 8, 9, 40, 90])
+def test_batches_are_all_images_in_order_whatever_is_read_ahead(n):
+    some = SimpleNamespace(load=lambda index, side, mask, rng: np.full((3, 1, 1), index, dtype=np.float32))
+    order = np.random.default_rng(n).permutation(n)
+    batches = list(images._batches(some, order, images.Setting(batch=8), 0))
+    assert [len(rows) for rows, _ in batches] == [8] * (n // 8) + [n % 8] * (n % 8 > 0)
+    rows, pixels = (np.concatenate(part) for part in zip(*batches, strict=True))
+    assert rows.tolist() == order.tolist()
+    shown = pixels * images.DEVIATION[:, None, None] + images.MEAN[:, None, None]
+    assert shown[:, 1, 0, 0] == pytest.approx(order, abs=1e-4)
 
 
 def test_two_logits_are_a_softmax_to_the_gradient_too():
@@ -279,6 +311,37 @@ def test_weights_set_the_ratio_in_training_and_carry_over():
     assert (images._weights(sets, None)["validation"] == 1).all()
 
 
+def test_thresholds_mark_as_many_validation_images_as_have_the_label(monkeypatch):
+    rng = np.random.default_rng(6)
+    rates = {"training": 0.2, "validation": 0.5, "test": 0.8}
+    sets = {
+        name: image_sets.ImageSet(
+            [name] * 200, rng.random((200, 2)) < rate, rng.random(200) < 0.6, ("Young", "Big_Nose")
+        )
+        for name, rate in rates.items()
+    }
+    scores = rng.random((200, 3))  # the same images twice: what is marked in validation is marked in the test
+    monkeypatch.setattr(images, "train", lambda *_, **__: {"validation": scores, "test": scores})
+    table = images.run(sets, "coco", {"mask": "none", "seed": 0}, images.Setting())
+    wanted = sets["validation"].task.sum(axis=0).tolist()
+    assert table.groupby("object", sort=False)["named"].sum().tolist() == wanted
+    assert table["called"].iloc[0] == sets["validation"].man.sum()
+    row = images.run(sets, "celeba", {"task": "Young", "seed": 0}, images.Setting()).iloc[0]
+    assert row.filter(regex="(true|false)_positive").sum() == wanted[0]
+
+
+def test_a_ratio_weighs_the_loss(small, celeba_folder):
+    sets = {name: some.only("Young") for name, some in image_sets.celeba(celeba_folder, photographs.TASKS).items()}
+    setting = images.Setting(side=14, epochs=1, rate=0.05, two_logits=True, predict_attribute=False, batch=20)
+    major = majority(sets["training"].task[:, 0], sets["training"].man)
+    natural = major.sum() / (~major).sum()
+    plain, same, other = (
+        images.train(sets, setting=replace(setting, ratio=ratio), seed=0)["test"]
+        for ratio in (None, natural, 9 * natural)
+    )
+    assert plain == pytest.approx(same, abs=1e-5) and np.abs(plain - other).max() > 1e-3
+
+
 def test_coco_from_photographs_to_the_bundled_table(small, monkeypatch, capsys):
     stand_ins = fairlib.load("masking_runs")
     runs = small / "coco" / "runs"
@@ -307,6 +370,7 @@ def test_coco_from_photographs_to_the_bundled_table(small, monkeypatch, capsys):
     assert len(real) == 15 * 2 * 2 and real["objects"].unique() == ["photographed"]
     assert real.groupby(["mask", "seed"]).size().eq(4).all() and len(real.groupby(["mask", "seed"])) == 15
     assert not real.drop(columns="gender_accuracy").isna().to_numpy().any()
+    assert (real["there_named"] <= real[["there", "named"]].min(axis=1)).all()
     for _, rows in real.groupby(["mask", "seed"]):
         assert rows["images"].unique().sum() == rows["called"].unique().sum() == 25
         cells = {name: rows.pivot(index="gender", columns="object", values=name).to_numpy() for name in rows}
@@ -316,16 +380,28 @@ def test_coco_from_photographs_to_the_bundled_table(small, monkeypatch, capsys):
         assert -1 < amp.from_counts("A->T", labels, named) < 1
 
 
-def test_celeba_from_photographs_to_the_bundled_table(small):
+def test_make_images_trains_everything(small, tmp_path):
+    """The command itself, but for the installation and the size of the network."""
     stand_ins = fairlib.load("celeba_runs")
-    images.train_all("celeba")
-    table = fairlib.load("celeba_runs")
+    (tmp_path / "bin").mkdir()
+    driver = "import sys, test_training_images as t; from pathlib import Path; assert sys.argv[1] == '-m'; "
+    driver += "t.shrink(setattr, Path('{0}/made')); assert sys.argv[2] == t.images.__name__; t.images.main()"
+    shell = f"""#!/bin/sh\n[ "$2" = pip ] || exec {sys.executable} -c "{driver.format(tmp_path)}" "$@"\n"""
+    (tmp_path / "bin" / "python").write_text(shell)
+    (tmp_path / "bin" / "python").chmod(0o755)
+    (tmp_path / ".installed").touch()
+    where = os.environ | {"PYTHONPATH": f"{data.ROOT}:{data.ROOT / 'tests' / 'recipes'}"}
+    said = subprocess.check_output(["make", "images", f"VENV={tmp_path}"], cwd=data.ROOT, env=where, text=True)
+    assert said.count("minutes") == 95 and "all 80 trainings are in" in said
+    table = pd.read_csv(tmp_path / "made" / "celeba_runs" / "celeba_runs.csv")
     pd.testing.assert_frame_equal(table[: len(stand_ins)], stand_ins)
     real = table[table["inputs"] == photographs.PHOTOGRAPHS]
     assert len(real) == 80 and not real.duplicated(["task", "model", "ratio", "seed"]).any()
     assert set(real["task"]) == set(stand_ins["task"]) and set(real["balance"]) == {"as is", "weights"}
     assert real.filter(regex="^(women|men)_").sum(axis=1).eq(20).all()
     assert not real.drop(columns="ratio").isna().to_numpy().any()
+    masks = pd.read_csv(tmp_path / "made" / "masking_runs" / "masking_runs.csv")["inputs"]
+    assert masks.eq(photographs.PHOTOGRAPHS).sum() == 15 * 2 * 2
 
 
 def test_a_network_learns_what_is_to_be_seen(small, coco_folder, celeba_folder):
@@ -345,14 +421,8 @@ def test_a_network_learns_what_is_to_be_seen(small, coco_folder, celeba_folder):
         images.train(sets, setting=replace(setting, rate=np.inf, epochs=2), seed=0)
 
 
-def test_make_images_runs_the_command_and_names_what_is_missing(tmp_path, monkeypatch, small):
-    shown = subprocess.check_output(["make", "--dry-run", "images"], cwd=data.ROOT, text=True)
-    assert "python -m fairlib.recipes.training.images\n" in shown
-    called = []
-    monkeypatch.setattr(images, "train_all", called.append)
-    images.main()
-    assert called == ["coco", "celeba"]
-    monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path / "empty"))
+def test_what_is_missing_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
     with pytest.raises(DataError, match=r"no photographs found: put COCO 2014 \(train2014/.*CelebA"):
         images.main()
 

@@ -19,6 +19,7 @@ import pandas as pd
 from fairlib.data import DataError
 from fairlib.recipes.celeba import GROUP, read_released
 from fairlib.recipes.originals import require_columns
+from fairlib.recipes.photographs import MASKS
 
 PERSON = 1  # COCO's category
 CELEBA_SPLITS = {"training": "train", "validation": "valid", "test": "test"}
@@ -58,8 +59,8 @@ class ImageSet:
         """
         from PIL import Image
 
-        if mask not in ("none", "noisy", "full"):
-            raise ValueError(f"mask must be one of none, noisy, full, found {mask!r}")
+        if mask not in MASKS:
+            raise ValueError(f"mask must be one of {', '.join(MASKS)}, found {mask!r}")
         with Image.open(self.paths[index]) as opened:
             image = np.array(opened.convert("RGB"))
         if mask != "none":
@@ -86,13 +87,10 @@ class _Data(pickle.Unpickler):
 def genders(folder: Path) -> pd.DataFrame:
     """Return the gender of COCO's images, columns split (train, dev, test), image_id and gender (man, woman).
 
-    It is read from the files that Zhao et al. (2017) released, train.data, dev.data and test.data: pickled lists of
-    {"img": "COCO_train2014_000000123456.jpg", "annotation": 322 numbers, the first of them 1 for a man}. A file
-    gender.csv with the three columns comes first.
+    They are read from the files that Zhao et al. (2017) released, train.data, dev.data and test.data: pickled lists of
+    {"img": "COCO_train2014_000000123456.jpg", "annotation": 322 numbers, the first of them 1 for a man}.
     """
-    given, rows = Path(folder) / "gender.csv", []
-    if given.exists():
-        return require_columns(pd.read_csv(given), ["split", "image_id", "gender"], given)
+    rows = []
     for split in ("train", "dev", "test"):
         path = Path(folder) / f"{split}.data"
         try:
@@ -102,7 +100,7 @@ def genders(folder: Path) -> pd.DataFrame:
                     rows.append((split, number, "man" if image["annotation"][0] == 1 else "woman"))
         except FileNotFoundError:
             raise DataError(f"{path} is not there; it is in github.com/uclanlp/reducingbias, data/COCO") from None
-        except (pickle.UnpicklingError, KeyError, TypeError) as error:
+        except (pickle.UnpicklingError, EOFError, KeyError, TypeError) as error:
             raise DataError(f"{path} is not one of the released lists of images ({error})") from error
     return pd.DataFrame(rows, columns=["split", "image_id", "gender"])
 

@@ -1,6 +1,7 @@
 """The image networks of paper 3, trained as its released scripts train them: masks on COCO (section 4.1), CelebA (5.2).
 
-It needs the photographs, the extra `images` (torch and torchvision) and, in practice, a GPU. `make images` runs
+It needs the photographs, the extra `images` (torch, torchvision, and once the network for weights of ImageNet) and, in
+practice, a GPU. `make images` runs
 
     python -m fairlib.recipes.training.images
 
@@ -14,6 +15,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 import pandas as pd
@@ -29,6 +31,7 @@ from fairlib.recipes.training.tallies import assess, calibrated_threshold, cross
 MEAN, DEVIATION = np.array([[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]], dtype=np.float32)  # of ImageNet's channels
 RATES = {"VGG16": 0.00014, "AlexNet": 0.0003, "ResNet18": 0.0001}  # appendix A.2, for CelebA
 RATIO_RATE = 0.00014  # of the released runs at a ratio, although they train ResNet18
+AHEAD = 3  # batches that are read while the network is busy
 FOLDERS = {"coco": "train2014", "celeba": "img_align_celeba"}
 
 
@@ -139,17 +142,21 @@ def _logits(network, pixels: np.ndarray, setting: Setting):
 
 
 def _batches(images: ImageSet, order: np.ndarray, setting: Setting, rng) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (rows, pixels) in `order`; images are read by threads, each with its own random numbers for its mask."""
+    """Yield (rows, pixels) in `order`; threads read some batches ahead. Each image has random numbers of its own."""
     seeds = np.random.default_rng(rng).integers(0, 2**63, len(order))
 
     def read(index, own):
         pixels = images.load(index, side=setting.side, mask=setting.mask, rng=own)
         return (pixels - MEAN[:, None, None]) / DEVIATION[:, None, None]
 
+    parts = [slice(start, start + setting.batch) for start in range(0, len(order), setting.batch)]
     with ThreadPoolExecutor(setting.workers) as pool:
-        for start in range(0, len(order), setting.batch):
-            rows = order[start : start + setting.batch]
-            yield rows, np.stack(list(pool.map(read, rows, seeds[start : start + setting.batch])))
+        reading = [pool.map(read, order[part], seeds[part]) for part in parts[:AHEAD]]
+        for part, later in zip_longest(parts, parts[AHEAD:]):
+            pixels = np.stack(list(reading.pop(0)))
+            if later:
+                reading.append(pool.map(read, order[later], seeds[later]))
+            yield order[part], pixels
 
 
 def _predict(network, images: ImageSet, setting: Setting, seed: int) -> np.ndarray:
