@@ -241,7 +241,6 @@ def main(arguments: list[str]) -> None:
     table = assemble()
     write_whole(FIGURES / "ledger.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
     draw(table)
-    # The page comes last: `make` takes it as the sign that all the others are there.
     write_whole(FIGURES / "ledger.md", lambda path: path.write_text(as_markdown(table), encoding="utf-8"))
     sys.stdout.write(f"ledger: {sentence(verdicts(table))}\n")
 

@@ -94,9 +94,7 @@ def from_hub(repository: str, *, split: str, config: str | None = None, revision
 
 def build(name: str) -> Path:
     """Compute the bundled table `name` again and write it."""
-    if name not in names():
-        raise ValueError(f"name must be one of {', '.join(names())}, found {name!r}")
-    return store(name, recipe_of(name)(bundle=True))
+    return store(name, _recipe(name)(bundle=True))
 
 
 def store(name: str, frame: pd.DataFrame) -> Path:
@@ -115,10 +113,10 @@ def store(name: str, frame: pd.DataFrame) -> Path:
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m fairlib data list | build NAME ...`."""
+    """`python -m fairlib data list | fetch NAME ... | build NAME ...`."""
     parser = argparse.ArgumentParser(prog="python -m fairlib data", description=main.__doc__)
-    parser.add_argument("action", choices=("list", "build"))
-    parser.add_argument("names", nargs="*", metavar="NAME", help="tables to build; all that need only minutes if none")
+    parser.add_argument("action", choices=("list", "fetch", "build"))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="tables; if none, all that need only minutes")
     options = parser.parse_args(arguments)
     if options.action == "list":
         for name in names():
@@ -127,4 +125,13 @@ def main(arguments: list[str]) -> None:
             print(f"{name}: originals {state}" if files else f"{name}: needs no files")
         return
     for name in options.names or [name for name in names() if not recipe_of(name).costly]:
-        print(build(name).relative_to(ROOT))
+        if options.action == "build":
+            print(build(name).relative_to(ROOT))
+        else:
+            print(*map(original, _recipe(name).files), sep="\n")
+
+
+def _recipe(name: str) -> Recipe:
+    if name not in names():
+        raise ValueError(f"name must be one of {', '.join(names())}, found {name!r}")
+    return recipe_of(name)

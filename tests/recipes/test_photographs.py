@@ -22,14 +22,21 @@ def test_by_run_is_the_metrics_on_the_images_themselves():
     says_man, named = man ^ (rng.random(400) < 0.2), there ^ (rng.random((400, 3)) < 0.2)
     truth, called = (np.column_stack([flags, ~flags]) for flags in (man, says_man))
     cells = {"training_there": (truth, there), "there": (truth, there), "named": (truth, named)}
-    cells |= {"there_called": (called, there), "named_called": (called, named)}
+    cells |= {"there_called": (called, there), "named_called": (called, named), "there_named": (truth, there & named)}
     columns = {name: (group.T.astype(int) @ flags).ravel() for name, (group, flags) in cells.items()}
     columns |= {"training_images": np.repeat(truth.sum(axis=0), 3), "images": np.repeat(truth.sum(axis=0), 3)}
+    columns |= {"called_right": np.repeat((truth & called).sum(axis=0), 3)}
     columns |= {"called": np.repeat(called.sum(axis=0), 3), "gender": np.repeat(["man", "woman"], 3)}
     rows = pd.DataFrame(columns).assign(object=[*"abc"] * 2, objects="faint", mask="none", seed=0)
     found = masking.by_run(rows.assign(mean_precision=0.5, gender_accuracy=0.8)).iloc[0]
     assert found["A→T"] == pytest.approx(amplification.attribute_to_task(there, truth, named))
     assert found["T→A"] == pytest.approx(amplification.task_to_attribute(there, truth, called))
+    # blind: chances in place of answers, by the other label's own group only
+    chance = [np.where(there == flag, named, 0).sum(axis=0) / (there == flag).sum(axis=0) for flag in (True, False)]
+    blind = amplification.attribute_to_task(there, truth, np.where(there, *chance))
+    assert found["A→T blind"] == pytest.approx(blind)
+    chances = truth @ (truth.T.astype(float) @ called / truth.sum(axis=0)[:, None])
+    assert found["T→A blind"] == pytest.approx(amplification.task_to_attribute(there, truth, chances))
     assert found["MALS"] == pytest.approx(amplification.mals(there, truth, named, called))
 
 
