@@ -49,11 +49,7 @@ def load(name: str, source: str = "auto") -> pd.DataFrame:
         source = "original" if originals_folder().is_dir() and recipe_of(name).ready else "bundled"
     if source == "bundled":
         return _bundled(name)
-    recipe = recipe_of(name)
-    frame = recipe()
-    # The recipe's own first line, not the card's title: what ships may be a stand-in, and its card says so.
-    frame.attrs |= {"source": "original", "title": recipe.title}
-    return frame
+    return recipe_of(name)()
 
 
 def names() -> list[str]:

@@ -29,14 +29,18 @@ class Recipe:
     bundle: Callable[[], pd.DataFrame] | None  # how the bundled stand-in is made, where it is not `compute`'s result
 
     def __call__(self, *, bundle: bool = False) -> pd.DataFrame:
-        """Compute the table, or with `bundle` what ships in its place."""
+        """Compute the table, which says that it is the original one, or with `bundle` what ships in its place."""
         try:
-            return (self.bundle or self.compute)() if bundle else self.compute()
+            frame = (self.bundle or self.compute)() if bundle else self.compute()
         except ModuleNotFoundError as error:
             raise DataError(
                 f"computing {self.compute.__name__!r} needs the package {error.name!r}; `make models` installs what "
                 "training needs, source='bundled' loads what it made"
             ) from error
+        if not bundle:
+            # The recipe's own first line, not the card's title: what ships may be a stand-in, and its card says so.
+            frame.attrs |= {"source": "original", "title": self.title}
+        return frame
 
     @property
     def ready(self) -> bool:

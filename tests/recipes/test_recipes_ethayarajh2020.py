@@ -201,3 +201,22 @@ def test_compas_is_counted(put):
     put(compas, "COMPAS", "race,decile_score\nOther,3\n")
     with pytest.raises(data.DataError, match="two_year_recid"):
         fairlib.load("compas_scores", source="original")
+
+
+def test_compas_is_filtered_as_propublica_does(put):
+    """One row for each reason to leave somebody out, on either side of it."""
+    columns = "race,decile_score,two_year_recid,days_b_screening_arrest,is_recid,c_charge_degree,score_text\n"
+    kept = ["Asian,1,0,-30,0,F,Low", "Asian,1,0,30,1,M,Low"]
+    dropped = ["Asian,2,0,-31,0,F,Low", "Asian,3,0,31,0,F,Low", "Asian,4,0,,0,F,Low", "Asian,5,0,0,-1,F,Low"]
+    dropped += ["Asian,6,0,0,0,O,Low", "Asian,7,0,0,0,F,N/A"]
+    put(compas, "COMPAS", columns + "\n".join([*dropped, *kept]) + "\n")
+    assert fairlib.load("compas_filtered", source="original").values.tolist() == [["Asian", 1, 0, 2]]
+
+
+def test_bundled_compas_has_the_known_numbers_of_people():
+    people = fairlib.load("compas_filtered", source="bundled").groupby("race")["count"].sum()
+    assert people.sum() == 6172
+    assert people.nlargest(2).to_dict() == {"African-American": 3175, "Caucasian": 2103}
+    everybody = fairlib.load("compas_scores", source="bundled").set_index(["race", "decile_score", "two_year_recid"])
+    part = fairlib.load("compas_filtered", source="bundled").set_index(everybody.index.names)["count"]
+    assert (part <= everybody.loc[part.index, "count"]).all()
