@@ -56,11 +56,6 @@ class Contrast(NamedTuple):
         """The group's mean less the others'."""
         return self.value[0] - self.value[1]
 
-    @classmethod
-    def joined(cls, parts: list[Contrast]) -> Contrast:
-        """Return several as one."""
-        return cls(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
-
 
 def contrast(sums: Sums, family: Family) -> Contrast:
     """Return what either side of each comparison of a family says, and how surely."""

@@ -173,7 +173,8 @@ def audit(
         rows.append(_about(sums, family))
         if cases.source is None and not sums.rate.uses_probability:
             gaps += _gap(sums, family, setting)
-    rows = _decided(pd.concat(rows, ignore_index=True), comparing.Contrast.joined(compared), setting)
+    joined = comparing.Contrast(*(np.concatenate(parts, axis=-1) for parts in zip(*compared, strict=True)))
+    rows = _decided(pd.concat(rows, ignore_index=True), joined, setting)
     return Report(rows, pd.DataFrame(gaps, columns=GAPS), setting, cases, levels, progress)
 
 

@@ -41,9 +41,9 @@ def measure(
     replicates : with a number, e.g. 1000, five columns more: `low` and `high`, the interval with `confidence` from
         drawing whole sources and terms again; `null`, the mean of the metric when whole terms are exchanged between
         groups, which is what it would be for a fair model (without sources: exchanged within a label, for metrics that
-        condition on labels, so that base rates stay as they are); `p`, how often that is as far from "no difference" as the
-        value; and `p_error`, the standard error of p itself (for many p-values at once see `discoveries`). An interval
-        that stays off 0 is no evidence for a metric that cannot be negative: ask `p`.
+        condition on labels, so that base rates stay); `p`, how often that is as far from "no difference" as the value;
+        and `p_error`, the standard error of p itself (for many p-values at once see `discoveries`). An interval that
+        stays off 0 is no evidence for a metric that cannot be negative: ask `p`.
     combinations : how many combinations of one variation per group stand for all of them, where a metric takes one
         variation at a time and its mean has no closed form (section 5 of the paper: 100).
     rng : a Generator or seed, for these combinations and the replicates.
