@@ -38,8 +38,8 @@ INTRODUCTION = f"""\
 
 Simulations: models whose truth is known, audited again and again, by an earlier version and by this one on the same
 data. In brackets the Monte Carlo error (one standard error). A claim is a difference that is "shown", or a summary
-metric that is "more than chance", where the truth has none ({MOVED_BY}:
-these do not count); aims are the most, or the least (≥), that is promised. `python benchmarks/audits.py` writes it.
+metric that is "more than chance", where the truth has none
+({MOVED_BY}: these do not count); aims are the most, or the least (≥), that is promised. `python benchmarks/audits.py` writes it.
 
 """
 
@@ -262,8 +262,8 @@ CASES = [
     Case("T→A, 15 % errors that lean, n = 300", amplified("T->A", 0.15, n=300, fair=False), 1000),
 ]
 AIMS = {
-    "any claim by a comparison": "",
-    "any claim by a summary metric": "",
+    "any claim by a comparison": "5 %",
+    "any claim by a summary metric": "5 %",
     "any claim at all": "5 %",
     "intervals that hold the truth": "≥ 93 %",
     "intervals of findings that miss it": "5 %",
