@@ -38,8 +38,8 @@ INTRODUCTION = f"""\
 
 Simulations: models whose truth is known, audited again and again, by an earlier version and by this one on the same
 data. In brackets the Monte Carlo error (one standard error). A claim is a difference that is "shown", or a summary
-metric that is "more than chance", where the truth has none
-({MOVED_BY}: these do not count); aims are the most, or the least (≥), that is promised. `python benchmarks/audits.py` writes it.
+metric that is "more than chance", where the truth has none; {MOVED_BY},
+and do not count. Aims are the most, or the least (≥), that is promised. `python benchmarks/audits.py` writes it.
 
 """
 
