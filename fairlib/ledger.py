@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -125,9 +125,7 @@ def check(claim_id: str, value=None, *, basis: str | None = None, found: str | N
         value = True if row["kind"] == "statement" else [float(number) for number in _printed(row)]
     status = _status(claim_id, row, value, basis)
     printed = row["printed"] + (f" ± {row['error']}" if row["error"] else "") + row["unit"]
-    computed = (
-        "undecided" if value is None and status == "inconclusive" else "" if value is None else _written(row, value)
-    )
+    computed = ("undecided" if status == "inconclusive" else "") if value is None else _written(row, value)
     shown = row[["experiment", "place", "quantity"]]
     return Claim(claim_id, *shown, printed, computed, status, basis.replace("open", ""), row["apart"], note)
 
@@ -137,7 +135,8 @@ def record(
     values: Mapping[str, object],
     *,
     found: Mapping[str, str] | None = None,
-    original: Container[str] = (),
+    original: Iterable[str] = (),
+    basis: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Write what a notebook computed to `build/ledger/<notebook>.csv`, and return it for display.
 
@@ -145,6 +144,7 @@ def record(
         except open ones and inputs that were used as printed.
     found : what the "{}" in a claim's note stands for.
     original : claims that were computed from genuine files this time, where the published table names a stand-in.
+    basis : of single claims, where it is another one this time than in the published table.
     """
     claims = published()[published()["notebook"] == notebook]
     if claims.empty:
@@ -156,17 +156,9 @@ def record(
     needed = ~claims["basis"].isin(["input", "open"]).to_numpy()
     if missing := [name for name, wanted in zip(short, needed, strict=True) if wanted and name not in values]:
         raise ValueError(f"values lacks {len(missing)} claim(s) that {notebook} answers: {', '.join(missing[:10])}")
-    table = pd.DataFrame(
-        [
-            check(
-                f"{paper}/{name}",
-                values.get(name),
-                basis="original" if name in original else None,
-                found=found.get(name),
-            )
-            for name in short
-        ]
-    )
+    bases = dict.fromkeys(original, "original") | dict(basis or {})
+    rows = [check(f"{paper}/{name}", values.get(name), basis=bases.get(name), found=found.get(name)) for name in short]
+    table = pd.DataFrame(rows)
     write_whole(PARTS / f"{notebook}.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
     return table
 
@@ -177,9 +169,8 @@ def assemble() -> pd.DataFrame:
     parts = {name: PARTS / f"{name}.csv" for name in sorted(set(claims["notebook"]))}
     if missing := [name for name, path in parts.items() if not path.exists()]:
         raise ValueError(f"{PARTS} lacks what {', '.join(missing)} recorded; run `make reproduce`")
-    answered = pd.concat(
-        [pd.read_csv(path, dtype=str, keep_default_na=False).assign(notebook=name) for name, path in parts.items()]
-    )
+    tables = [pd.read_csv(path, dtype=str, keep_default_na=False).assign(notebook=name) for name, path in parts.items()]
+    answered = pd.concat(tables)
     if open_ := sorted(set(claims.index) - set(answered["id"])):
         raise ValueError(f"{len(open_)} printed claim(s) that no notebook answers: {', '.join(open_[:10])}")
     return answered.set_index("id").loc[claims.index].reset_index()
@@ -195,9 +186,14 @@ def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     stated = judging[judging["id"].map(published()["kind"]) == "statement"]
     judged = count(pd.concat([stated, judging[~judging["experiment"].isin(stated["experiment"])]]))
     most = judged[list(STATUSES)[::-1]].idxmax(axis=1).reindex(experiments().index).fillna("input")
-    best = experiments()["stand_in"].eq("") | (most != "reproduced")
-    table = experiments().join(count(judging).reindex(experiments().index, fill_value=0))
-    return table.assign(verdict=most.where(best, "consistent"))
+    # Where genuine files took the place of every stand-in this time, nothing stands in.
+    printed = judging["id"].map(published()["basis"])
+    again = judging["experiment"][(judging["basis"] == "original") & printed.isin(["substitute", "open"])]
+    left = judging["experiment"][(judging["basis"] == "substitute") & (printed == "substitute")]
+    known = experiments().copy()
+    known.update(known.loc[[*{*again} - {*left}]].replace("stand-in", "original").assign(stand_in=""))
+    table = known.join(count(judging).reindex(experiments().index, fill_value=0))
+    return table.assign(verdict=most.where(known["stand_in"].eq("") | (most != "reproduced"), "consistent"))
 
 
 def sentence(found: pd.DataFrame) -> str:
@@ -216,14 +212,10 @@ def as_markdown(table: pd.DataFrame) -> str:
     lines += _markdown_rows(found[shown].assign(numbers=numbers).reset_index().rename(columns={"stand_in": "stand-in"}))
     lines += ["", RULE, "", *(f"- **{status}**: {meaning}" for status, meaning in STATUSES.items())]
     shown = ["place", "quantity", "printed", "computed", "status", "notebook", "note"]
-    parts = [
-        (f"{name}: {title}", table["experiment"].eq(name) & (table["apart"] == ""))
-        for name, title in found["title"].items()
-    ]
-    parts += [(title, table["apart"] == kind) for kind, title in APART.items() if kind]
-    for title, chosen in parts:
-        if chosen.any():
-            lines += ["", f"## {title}", "", *_markdown_rows(table.loc[chosen, shown])]
+    kinds = table["apart"].where(table["apart"] != "", table["experiment"])
+    for kind, title in {**(found.index + ": " + found["title"]), **APART}.items():
+        if (kinds == kind).any():
+            lines += ["", f"## {title}", "", *_markdown_rows(table.loc[kinds == kind, shown])]
     return "\n".join(lines) + "\n"
 
 
@@ -249,7 +241,6 @@ def main(arguments: list[str]) -> None:
     table = assemble()
     write_whole(FIGURES / "ledger.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
     draw(table)
-    # The page comes last: `make` takes it as the sign that all the others are there.
     write_whole(FIGURES / "ledger.md", lambda path: path.write_text(as_markdown(table), encoding="utf-8"))
     sys.stdout.write(f"ledger: {sentence(verdicts(table))}\n")
 
@@ -274,9 +265,8 @@ def _status(claim_id: str, row: pd.Series, value, basis: str) -> str:
 def _agrees(row: pd.Series, values: np.ndarray, *, within_error: bool) -> bool:
     if row["kind"] == "statement":
         return bool(values[0])
-    if within_error and row["error"] and abs(values[0] - float(row["printed"])) <= float(row["error"]):
-        return True
-    return all(map(_equal_after_rounding, _printed(row), values))
+    inside = within_error and row["error"] and abs(values[0] - float(row["printed"])) <= float(row["error"])
+    return bool(inside) or all(map(_equal_after_rounding, _printed(row), values))
 
 
 def _printed(row: pd.Series) -> list[str]:

@@ -63,11 +63,8 @@ def interval(direction, task, attribute, predicted, *, train=None, confidence=0.
 def _wrong(terms: list) -> int:
     """Return how many examples have a prediction that is not the label."""
     (_, *predicted), (_, *labels) = terms
-    pairs = [pair for pair in zip(predicted, labels, strict=True) if pair[0] is not pair[1]]
-    return sum(
-        int(np.any([(one != other).any(axis=1) for one, other in zip(some[::2], some[1::2], strict=True)], axis=0).sum())
-        for some in blocks(*(array for pair in pairs for array in pair))
-    )
+    several = (np.hstack(some[:2]) != np.hstack(some[2:]) for some in blocks(*predicted, *labels))
+    return sum(int(wrong.any(axis=1).sum()) for wrong in several)
 
 
 def _terms(direction: str, task, attribute, predicted, train) -> list[tuple[int, np.ndarray, np.ndarray]]:

@@ -10,12 +10,11 @@ Wilson's; Zou and Donner 2008). The test is the interval's own: p is the level a
   and .99), and its test errs in at most .9 of the cases that its level allows, at levels from 5 % to 1 in 100,000.
 - Means of probabilities: m (1 - m) / (s² / n), by how much they vary.
 - Cases that belong together by their source: m (1 - m) / V, where V is the variance between sources (Korn and Graubard
-  1998), unbiased if cases were independent. Their degrees of freedom are those of Bell and McCaffrey (2002): one source
-  that outweighs all others leaves about one. Such sources also count for few where a side must have `minimum` of them:
-  (Σ n)² / Σ n² of the sources' sizes n.
+  1998), unbiased and with the degrees of freedom that it has for independent cases (Bell and McCaffrey 2002). Where a
+  side must have a `minimum` of sources, those of sizes n count for (Σ n)² / Σ n²: of fewer, V says too little.
 
-A few cases that happen to hold no rare large value vary too little, and one would be far too sure of them. So no side is
-worth more than if its sources varied as those of both sides together do, and one more that is all wrong, or all right.
+A few cases that happen to hold no rare large value vary too little, and one would be far too sure of them. So no side
+is worth more than if its sources varied as those of both sides do, and one more that is all wrong, or all right.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ ROUNDING = 1e-12  # what sums of squares leave of none
 
 
 class Contrast(NamedTuple):
-    """Arrays over the compared groups of a family; those of both sides, the group's and the others', are (2, groups)."""
+    """Arrays over compared groups; of n to freedom (2, groups), for both sides: the group's and the others'."""
 
     n: np.ndarray  # cases of either side
     value: np.ndarray  # their mean
@@ -57,11 +56,6 @@ class Contrast(NamedTuple):
         """The group's mean less the others'."""
         return self.value[0] - self.value[1]
 
-    @classmethod
-    def joined(cls, parts: list[Contrast]) -> Contrast:
-        """Return several as one."""
-        return cls(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
-
 
 def contrast(sums: Sums, family: Family) -> Contrast:
     """Return what either side of each comparison of a family says, and how surely."""
@@ -81,7 +75,8 @@ def contrast(sums: Sums, family: Family) -> Contrast:
             expected = (k[1] + 0.5) / (n[1] + 1)
             variance, others = expected * (1 - expected), expected * (1 - expected) / n[1]
         else:
-            worth, freedom, correlation = _worth(n, (mean + span - 1) / span, of_sizes, squares / span**2, shared / span**2)
+            squares, shared = squares / span**2, shared / span**2
+            worth, freedom, correlation = _worth(n, (mean + span - 1) / span, of_sizes, squares, shared)
             worth = worth if sums.rate.uses_probability else np.minimum(worth, n)
             of_mean, expected = _spread(mean, span) / worth, np.full(n.shape[1], np.nan)
             variance, others = of_mean[1] * n[1], of_mean[1]

@@ -219,13 +219,13 @@ def audit(
     cases = people.read(frame, columns, positive=positive)
     levels = people.by_level(frame, columns, len(cases), positive=positive)
     chosen = rates.measured(cases, [name for name in setting.metrics if name not in summary.SUMMARY])
-    compared = groups.families(cases, depth=depth, reference=setting.references)
-    families = {family.attribute: family for family in compared}
-    questions = [(sums.of(family), family) for sums in rates.sums(cases, chosen) for family in compared]
+    families = {one.attribute: one for one in groups.families(cases, depth=depth, reference=setting.references)}
+    questions = [(sums.of(one), one) for sums in rates.sums(cases, chosen) for one in families.values()]
     bar = tqdm(questions, desc="comparing", delay=2, disable=not progress)
     contrasts = [comparing.contrast(sums, family) for sums, family in bar]
     rows = pd.concat([_about(sums, family) for sums, family in questions], ignore_index=True)
-    rows = _decided(rows, comparing.Contrast.joined(contrasts), setting)
+    joined = comparing.Contrast(*(np.concatenate(parts, axis=-1) for parts in zip(*contrasts, strict=True)))
+    rows = _decided(rows, joined, setting)
     gaps = pd.DataFrame([gap for pair in questions for gap in _gap(*pair, setting)], columns=GAPS)
     return Report(rows, gaps, setting, cases, levels, families, progress)
 

@@ -73,6 +73,9 @@ def summarize(people: People, levels: dict[str, People], setting: Setting, *, pr
         chances = _chances(worlds, setting.alpha, rng)
         for row in (row for world in worlds for row in world.rows):
             row[3:] = next(chances)
+    for (_, name, *_), row in rows.items():
+        if row[5] > setting.alpha:  # what is as by chance may be none
+            row[1:3] = min(row[1], metrics[name].neutral), max(row[2], metrics[name].neutral)
     result = pd.DataFrame([(*key, *row) for key, row in rows.items()], columns=COLUMNS)
     result.attrs |= {"notes": notes, "order": order}
     return result
@@ -163,7 +166,8 @@ def _chances(worlds: list[World], alpha: float, rng) -> Iterator[tuple]:
     as many are drawn until no p is near alpha, as far as its Monte Carlo error goes, or `MOST_DRAWN` times as many.
     """
     distances = [one for world in worlds for one in world.distances]
-    far = [one(value) for one, value in zip(distances, (value for world in worlds for value in world.observed), strict=True)]
+    found = [value for world in worlds for value in world.observed]
+    far = [one(value) for one, value in zip(distances, found, strict=True)]
     first = min(world.most for world in worlds)
     size, most, null = max(first, int(1 / (SUMMARIES * alpha))), MOST_DRAWN * first, np.empty((0, len(far)))
     while True:

@@ -87,11 +87,10 @@ def exchanged(examples: Examples, replicates: int, rng: np.random.Generator, *, 
 def exchangeable(examples: Examples, given: str) -> Examples:
     """Return examples whose terms can be exchanged, a term's examples apart by what is given.
 
-    Those that are counted get a row for every group and profile, 0 or not: a table of groups x profiles. Terms that
-    sources tie together stay whole: a source's variations have one label.
+    Those that are counted get a row for every group and profile, 0 or not: a table of groups x profiles.
     """
     if not examples.counted:
-        if not given or examples.source.any():
+        if not given:
             return examples
         pairs = examples.term * (examples.need(given).max() + 1) + examples.need(given)
         first, term = np.unique(pairs, return_index=True, return_inverse=True)[1:]
@@ -116,7 +115,7 @@ def _same_sources(examples: Examples, given: str) -> list[np.ndarray]:
         size = np.bincount(examples.term, examples.count, minlength=len(examples.term_group))
         keys = np.zeros((len(size), 2), dtype=int)
         keys[examples.term, 0] = getattr(examples, given) if given else 0
-        keys[:, 1] = np.log2(size)
+        keys[:, 1] = np.log2(np.maximum(size, 0.5))  # a term that no example has stays apart
     else:
         label = np.random.default_rng(0).integers(0, 2**62, size=(_sources(examples), 2), dtype=np.uint64)
         keys = np.zeros((len(examples.term_group), 2), dtype=np.uint64)

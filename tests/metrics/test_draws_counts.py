@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from test_tables import predictions
 
@@ -52,6 +51,27 @@ def test_exchanged_counts_keep_the_sizes_of_groups_and_kinds(counted):
             np.testing.assert_array_equal(drawn.sum(axis=1), table.sum(axis=1))
             changed += np.any(drawn != table)
     assert changed == 30
+
+
+def test_what_is_given_stays_as_it_is(counted):
+    world = draws.exchangeable(counted, "label")
+    table = np.zeros((len(counted.groups), len(counted.classes)))
+    for some in draws.exchanged(world, 20, np.random.default_rng(0), given="label"):
+        for weights in some.term_weight:
+            drawn, held = (table.copy(), table.copy())
+            np.add.at(drawn, (world.group, world.label), weights)
+            np.add.at(held, (world.group, world.label), world.count)
+            np.testing.assert_array_equal(drawn, held)
+            assert np.any(weights != world.count)
+
+
+def test_a_group_without_a_label_gets_none_of_it(counted):
+    # SciPy's Patefield draws numbers below 0 for tables with one row or with a row of nothing.
+    one_sided = counted.only((counted.group != 0) | (counted.label == 0))
+    world = draws.exchangeable(replace(one_sided, term=np.arange(len(one_sided)), term_group=one_sided.group), "label")
+    for some in draws.exchanged(world, 20, np.random.default_rng(0), given="label"):
+        assert some.term_weight.min() >= 0
+        assert not some.term_weight[:, (world.group == 0) & (world.label == 1)].any()
 
 
 def test_completing_adds_no_example(counted):
