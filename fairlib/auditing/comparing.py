@@ -87,6 +87,11 @@ def contrast(sums: Sums, family: Family) -> Contrast:
     return Contrast(n, mean, units, worth, freedom, correlation, spans, variance, others, expected)
 
 
+def joined(parts: list[Contrast]) -> Contrast:
+    """Return several as one."""
+    return Contrast(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
+
+
 def ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of intervals for the differences that are to be missed with probability at most alpha each."""
     z = -ndtri(alpha / 2)

@@ -93,6 +93,25 @@ def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str
     return f"This model treats groups differently: of {asked}, {told}."
 
 
+def summary(frame: pd.DataFrame, cases: int, setting: Setting) -> str:
+    """Count what was compared, and how it came out."""
+    count, tested = frame["verdict"].value_counts(), int(frame["p_corrected"].notna().sum())
+    groups = len({*frame["group"], *frame["against"]} - {EVERYONE_ELSE})
+    words = {
+        "shown": "strong evidence of {:,}",
+        "hint": "some of {:,}",
+        "open": "too weak to tell {:,}",
+        "small": f"{{:,}} ruled out to be {100 * setting.margin:g} points or more",
+        "too few": f"{{:,}} (too few {setting.unit})",
+        "undefined": "{:,} (nothing varies)",
+    }
+    told = {verdict: text.format(count[verdict]) for verdict, text in words.items() if verdict in count}
+    untested = ", ".join(told.pop(verdict) for verdict in ("too few", "undefined") if verdict in told)
+    said = f"{setting.title}: {cases:,} cases, {groups:,} groups."
+    said += f" {counted(tested, 'differences')} tested{': ' if told else ''}{', '.join(told.values())}."
+    return said + (f" Not tested: {untested}." if untested else "")
+
+
 def _matters(setting: Setting) -> Callable[[object], bool]:
     return lambda row: (
         row.verdict in ("shown", "hint") or (row.verdict == "open" and abs(row.difference) >= setting.margin)

@@ -35,6 +35,7 @@ def render(report, *, framed: bool = True) -> str:
         gaps=grouped(records(report.gaps), "attribute"),
         metrics=grouped(records(metrics), "attribute", "by_group"),
         impact=handing.impact(report),
+        changes=grouped(records(report.changes), "attribute") if report.changes is not None else {},
         tables=tables,
         forests=[*tables] if len(tables) <= MOST_TABLES else shown,
         limit=limit,

@@ -30,7 +30,7 @@ STEP, EDGE = 0.01, 1e-9  # of levels, in log odds: fine at rare classes too; wha
 MOST_TIED = 200_000  # cases: of more, the counts by level do not say which belong together
 
 
-ROLES = ("label", "prediction", "probability", "source", "count")
+ROLES = ("label", "prediction", "probability", "source", "count", "within", "compare")
 
 
 class Columns(NamedTuple):
@@ -43,6 +43,8 @@ class Columns(NamedTuple):
     source: str | None = None
     count: str | None = None
     threshold: float = 0.5  # where there are probabilities and no predictions
+    within: str | None = None
+    compare: str | None = None
 
 
 class Coded(NamedTuple):
@@ -68,6 +70,8 @@ class People:
     score: np.ndarray | None = None  # the sum of the cell's probabilities of the positive class
     square: np.ndarray | None = None  # the sum of their squares
     level: np.ndarray | None = None  # of the probability, where cells are counted by level too
+    within: Coded | None = None  # the stratum of each cell
+    compare: np.ndarray | None = None  # codes of the classes that another model predicts
 
     def __len__(self) -> int:
         return int(self.count.sum())
@@ -125,7 +129,9 @@ def by_level(table, columns: Columns, cases: int, *, positive=None) -> dict[str,
     A distribution is no sum, so the counts of `read` do not hold what AUCs and distances between distributions need.
     """
     columns = columns if cases <= MOST_TIED else columns._replace(source=None)
-    alone = [columns._replace(group=(name,)) for name in columns.group if columns.probability]
+    alone = [
+        columns._replace(group=(name,), within=None, compare=None) for name in columns.group if columns.probability
+    ]
     return {one.group[0]: _coded(_cells(table, one, [*one.group, LEVEL]), one, positive) for one in alone}
 
 
@@ -155,7 +161,11 @@ def _cells(table, columns: Columns, by: Sequence[str]) -> pd.DataFrame:
         else:
             totals[SQUARE] = tables.Total(chance * chance * weight)
             totals |= tables.range_of(columns.probability)
-    keys = [*by, *filter(None, (columns.label, columns.prediction, columns.source)), *derived]
+    keys = [
+        *by,
+        *filter(None, (columns.label, columns.prediction, columns.source, columns.within, columns.compare)),
+        *derived,
+    ]
     return tables.reduce(table, list(dict.fromkeys(keys)), totals, derived=derived, uses=uses, count=columns.count)
 
 
@@ -164,7 +174,9 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
         raise ValueError("the table has no rows, or all its counts are 0")
     notes: list[str] = []
     attributes = {name: _attribute(cells[name], cells[COUNT], notes) for name in columns.group}
-    outcomes = {role: complete(cells, name) for role in ("label", "prediction") if (name := getattr(columns, role))}
+    outcomes = {
+        role: complete(cells, name) for role in ("label", "prediction", "compare") if (name := getattr(columns, role))
+    }
     outcomes = _one_type(outcomes, notes)
     classes = _classes(outcomes)
     positive = classes[-1] if (called := _called(classes, positive)) else positive
@@ -183,6 +195,8 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
     if columns.source:
         codes, names = code(cells[columns.source])
         found["source"] = np.where(codes < 0, len(names), codes)
+    if columns.within:
+        found["within"] = _attribute(cells[columns.within], cells[COUNT], notes)
     if LEVEL in cells:
         found["level"] = code(cells[LEVEL])[0]
     sums = {"count": COUNT, "score": SCORE, "square": SQUARE}

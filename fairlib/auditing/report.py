@@ -18,6 +18,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from fairlib.auditing import (
+    changing,
     comparing,
     crossed,
     findings,
@@ -28,10 +29,9 @@ from fairlib.auditing import (
     page,
     people,
     rates,
+    strata,
     summary,
 )
-from fairlib.auditing.findings import counted
-from fairlib.auditing.groups import EVERYONE_ELSE
 from fairlib.auditing.setting import SUMMARIES, Setting
 from fairlib.data import write_whole
 from fairlib.intervals.gaps import interval as interval_of_gap
@@ -66,6 +66,20 @@ class Report:
         return summary.summarize(self.people, self.levels, self.setting, progress=self.progress)
 
     @cached_property
+    def strata(self) -> pd.DataFrame | None:
+        """Return the comparisons in each stratum, each with an interval for itself alone; None without `within`."""
+        if self.people.within is None:
+            return None
+        names = [name for name in rates.RATES if name in {*self.rows["rate"]}]
+        asked = [(sums.of(one), one) for sums in rates.sums(self.people, names) for one in self.families.values()]
+        return strata.table(asked, self.people.within, alpha=self.setting.alpha)
+
+    @cached_property
+    def changes(self) -> pd.DataFrame | None:
+        """Return what the other model changes in each group; None without `compare`."""
+        return None if self.people.compare is None else changing.changes(self.people, self.families, self.setting)
+
+    @cached_property
     def findings(self) -> list[findings.Finding]:
         """Return at most five, what matters most first: with interval, evidence, and what would settle it."""
         adds = crossed.adding(self.people, self.families, alpha=self.setting.alpha)
@@ -80,7 +94,13 @@ class Report:
     def aside(self) -> list[str]:
         """Who is in no comparison: cases that lack a value, and groups that are too small."""
         single = [name for name, family in self.families.items() if len(family.attributes) == 1]
-        return [*self.people.notes, *filter(None, [findings.aside(self.rows, single, self.setting)])]
+        within = self.setting.columns.within
+        how = f"Compared within {within!r}: a mean over strata, in which those count that hold both sides."
+        return [
+            *[how] * bool(within),
+            *self.people.notes,
+            *filter(None, [findings.aside(self.rows, single, self.setting)]),
+        ]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
@@ -127,22 +147,7 @@ class Report:
     @property
     def summary(self) -> str:
         """Say what was compared and how it came out."""
-        unit, margin, rows = self.setting.unit, 100 * self.setting.margin, self.rows
-        count, tested = rows["verdict"].value_counts(), int(rows["p_corrected"].notna().sum())
-        groups = len({*rows["group"], *rows["against"]} - {EVERYONE_ELSE})
-        words = {
-            "shown": "strong evidence of {:,}",
-            "hint": "some of {:,}",
-            "open": "too weak to tell {:,}",
-            "small": f"{{:,}} ruled out to be {margin:g} points or more",
-            "too few": f"{{:,}} (too few {unit})",
-            "undefined": "{:,} (nothing varies)",
-        }
-        told = {verdict: text.format(count[verdict]) for verdict, text in words.items() if verdict in count}
-        untested = ", ".join(told.pop(verdict) for verdict in ("too few", "undefined") if verdict in told)
-        said = f"{self.setting.title}: {len(self.people):,} cases, {groups:,} groups."
-        said += f" {counted(tested, 'differences')} tested{': ' if told else ''}{', '.join(told.values())}."
-        return said + (f" Not tested: {untested}." if untested else "")
+        return findings.summary(self.rows, len(self.people), self.setting)
 
 
 def _written(text: str, path: str | Path | None) -> str:
@@ -163,6 +168,8 @@ def audit(
     probability: str | None = None,
     source: str | None = None,
     count: str | None = None,
+    within: str | None = None,
+    compare: str | None = None,
     positive=None,
     threshold: float = 0.5,
     reference: str | Mapping[str, object] | None = None,
@@ -189,6 +196,9 @@ def audit(
     source : column that says which cases belong together (one person, one template). What counts then is the number of
         sources, and paired designs get the precision of pairs.
     count : column with the number of cases that a row stands for, for data that are counts already.
+    within : column of strata (departments, hospitals): groups are compared within them, by the Mantel-Haenszel common
+        difference; `Report.strata` has it in each. Metrics of the literature are of all cases together.
+    compare : column with another model's predictions of the same cases; `Report.changes` says what changes for whom.
     positive : the class that is measured against the rest; by default the last in order of two, or each of several.
     reference : the group that others are compared with, or {column: group}; by default everyone else.
     metrics : names of rates (`fairlib.auditing.rates.RATES`) and of summary metrics (Table 2 and AUCs,
@@ -209,24 +219,22 @@ def audit(
     [{'group': 'sex = f', 'against': 'sex = m', 'rate': 'misses', 'difference': 0.5, 'verdict': 'shown'}]
     """
     if groups_of is not None:
-        roles = {"probability": probability, "source": source, "count": count}
-        frame, group, named = people.of_arrays(frame, predicted, groups_of, roles)
-        label, prediction, probability, source, count = (named.get(role) for role in people.ROLES)
+        roles = {"probability": probability, "source": source, "count": count, "within": within}
+        frame, group, named = people.of_arrays(frame, predicted, groups_of, roles | {"compare": compare})
+        label, prediction, probability, source, count, within, compare = map(named.get, people.ROLES)
     names = tuple(group) if isinstance(group, list | tuple) else (group,)
     asked = (metrics,) if isinstance(metrics, str) else tuple(metrics or ())
-    columns = people.Columns(names, label, prediction, probability, source, count, threshold)
+    columns = people.Columns(names, label, prediction, probability, source, count, threshold, within, compare)
     setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title)
     cases = people.read(frame, columns, positive=positive)
-    levels = people.by_level(frame, columns, len(cases), positive=positive)
     chosen = rates.measured(cases, [name for name in setting.metrics if name not in summary.SUMMARY])
     families = {one.attribute: one for one in groups.families(cases, depth=depth, reference=setting.references)}
     questions = [(sums.of(one), one) for sums in rates.sums(cases, chosen) for one in families.values()]
     bar = tqdm(questions, desc="comparing", delay=2, disable=not progress)
-    contrasts = [comparing.contrast(sums, family) for sums, family in bar]
-    rows = pd.concat([_about(sums, family) for sums, family in questions], ignore_index=True)
-    joined = comparing.Contrast(*(np.concatenate(parts, axis=-1) for parts in zip(*contrasts, strict=True)))
-    rows = _decided(rows, joined, setting)
+    compared = comparing.joined([strata.contrast(*question, cases.within) for question in bar])
+    rows = _decided(pd.concat([_about(*question) for question in questions], ignore_index=True), compared, setting)
     gaps = pd.DataFrame([gap for pair in questions for gap in _gap(*pair, setting)], columns=GAPS)
+    levels = people.by_level(frame, columns, len(cases), positive=positive)
     return Report(rows, gaps, setting, cases, levels, families, progress)
 
 

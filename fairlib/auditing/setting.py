@@ -33,7 +33,9 @@ class Setting:
         if len(set(names)) < len(names):
             raise ValueError(f"group: a column is named twice in {listed(names)}")
         roles = {role: name for role, name in columns._asdict().items() if role not in ("group", "threshold") and name}
-        for role in ("probability", "count"):
+        if columns.source and (role := "within" if columns.within else "compare" if columns.compare else ""):
+            raise ValueError(f"{role}: not beside a source; cases that belong together have no such intervals here")
+        for role in ("probability", "count", "within", "compare"):
             if role in roles and [*names, *roles.values()].count(roles[role]) > 1:
                 raise ValueError(f"{role}: column {roles[role]!r} plays another part already")
         if columns.prediction is None and columns.probability is None:

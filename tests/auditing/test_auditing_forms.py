@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.contingency_tables import mcnemar
 from test_auditing import BINARY, people
 
 import fairlib
@@ -153,3 +154,31 @@ def test_the_report_in_other_forms(tmp_path, capsys):
     assert stopped.value.code == 1 and "a difference is shown (--fail-on shown)" in capsys.readouterr().err
     people(300).to_csv(tmp_path / "p.csv", index=False)
     main([*asked, "--fail-on", "shown"])  # nothing is, and the exit status is 0
+
+
+def test_two_models_are_compared_on_the_same_cases():
+    frame = people(2000, unfair=0.0)
+    better = np.where((frame["sex"] == "female") & (np.arange(2000) % 3 > 0), frame["label"], frame["prediction"])
+    frame["other"] = better
+    report = fairlib.audit(frame, group=["sex", "age"], **BINARY, compare="other")
+    assert (report.changes["rate"].unique() == ["errors", "misses", "false alarms", "predicted"]).all()
+    for row in report.changes.to_dict("records"):
+        name, value = row["group"].split(" = ")
+        mine = frame[frame[name] == value]
+        among = {"misses": mine["label"] == 1, "false alarms": mine["label"] == 0}.get(row["rate"], mine["label"] >= 0)
+        truth = 1 if row["rate"] in ("false alarms", "predicted") else mine["label"]
+        events = [(mine[column] == truth) ^ (row["rate"] in ("errors", "misses")) for column in ("prediction", "other")]
+        before, after = (event[among] for event in events)
+        assert row["n"] == among.sum() and row["change"] == pytest.approx(after.mean() - before.mean())
+        assert row["more"] == (after & ~before).sum() and row["fewer"] == (before & ~after).sum()
+        table = [[0, row["more"]], [row["fewer"], 0]]
+        assert row["p"] == pytest.approx(mcnemar(table, exact=True).pvalue)
+        assert row["low"] <= row["change"] <= row["high"]
+    sure = report.changes[report.changes["p_corrected"] <= 0.05]
+    assert "sex = female" in set(sure["group"]) and "sex = male" not in set(sure["group"])
+    assert "What the other model changes" in report.to_html()
+    assert fairlib.audit(frame, group="sex", **BINARY).changes is None
+    arrays = fairlib.audit(frame["label"], frame["prediction"], frame[["sex", "age"]], compare=better)
+    pd.testing.assert_frame_equal(arrays.changes, report.changes)
+    with pytest.raises(ValueError, match="compare: not beside a source"):
+        fairlib.audit(frame.assign(s=range(2000)), group="sex", **BINARY, compare="other", source="s")
