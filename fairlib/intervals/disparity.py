@@ -33,7 +33,6 @@ from fairlib.intervals import betting, moments, pairs, proportions
 from fairlib.intervals.moments import Moments
 
 DEFAULT, DEFAULT_BETWEEN, DEFAULT_PAIRED = "exact_unconditional", "betting", "betting_pairs"
-MOST = 2**62  # examples of a group
 
 
 @dataclass(frozen=True)
@@ -128,9 +127,9 @@ def _costs(name: str, values, max_cost: float) -> tables.Counted:
     if costs.ndim != 1 or not count.any():
         raise ValueError(f"{name} must be a list of at least one cost, found shape {costs.shape}")
     if counted:
-        whole = (count >= 0) & (count == np.floor(count)) & (count.sum() <= MOST)
+        whole = (count >= 0) & (count == np.floor(count)) & (count.sum() <= tables.MOST)
         if count.shape != costs.shape or not whole.all():
-            allowed = "whole numbers of at least 0, one per value, 2^62 in all"
+            allowed = "whole numbers of at least 0, one per value, at most 2^53 in all"
             raise ValueError(f"{name}: counts must be {allowed}, found {count}")
         costs, count = costs[count > 0], count[count > 0].astype(np.int64)
     outside = ~((costs >= 0) & (costs <= max_cost))  # NaN included

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import optimize, stats
 from scipy.fft import dct, idct
 from scipy.special import betainccinv, betaincinv, gammaln
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+from statsmodels.stats.proportion import confint_proportions_2indep
 
 from fairlib.interval import bisection
 
@@ -26,10 +26,16 @@ TIE = 1e-12  # tables whose order differs by less are as extreme
 BINS = 2048  # of the counts of A, where more of them matter
 
 
+def limits(x, n, tail: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return Clopper and Pearson's limits for the rate where x of n are errors, each missed with this probability."""
+    x = np.asarray(x, dtype=float)
+    low, high = betaincinv(np.maximum(x, 1), n - x + 1, tail), betainccinv(x + 1, np.maximum(n - x, 1), tail)
+    return np.where(x > 0, low, 0.0), np.where(x < n, high, 1.0)
+
+
 def clopper_pearson(x_a, n_a, x_b, n_b, *, alpha: float):
     """Two exact intervals, one per group, each missed with probability α/2, and the differences of their ends."""
-    low_a, high_a = proportion_confint(x_a, n_a, alpha=alpha / 2, method="beta")
-    low_b, high_b = proportion_confint(x_b, n_b, alpha=alpha / 2, method="beta")
+    (low_a, high_a), (low_b, high_b) = limits(x_a, n_a, alpha / 4), limits(x_b, n_b, alpha / 4)
     return low_a - high_b, high_a - low_b
 
 
@@ -119,7 +125,8 @@ def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:
     order = float(newcombe_low(x_a, n_a, x_b, n_b, alpha))
     if newcombe_low(0, n_a, n_b, n_b, alpha) >= order - TIE:  # every table is as extreme
         return -1.0
-    region = _Region.from_order(order, n_a, n_b, alpha, (rate_limits(x_a, n_a, alpha), rate_limits(x_b, n_b, alpha)))
+    near = limits(x_a, n_a, APART * alpha / 4), limits(x_b, n_b, APART * alpha / 4)
+    region = _Region.from_order(order, n_a, n_b, alpha, near)
     low, of_a = max(order, -1.0), n_a > n_b
     _, share = region.largest(low)
     while True:
@@ -136,13 +143,6 @@ def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:
             return min(low, x_a / n_a - x_b / n_b)
 
 
-def rate_limits(x, n: int, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the limits between which the rate is sought (Clopper & Pearson), where x of n are errors."""
-    x, tail = np.asarray(x, dtype=float), APART * alpha / 4
-    low, high = betaincinv(np.maximum(x, 1), n - x + 1, tail), betainccinv(x + 1, np.maximum(n - x, 1), tail)
-    return np.where(x > 0, low, 0.0), np.where(x < n, high, 1.0)
-
-
 @lru_cache(maxsize=4)
 def exact_level(n_a: int, n_b: int, alpha: float, near: tuple) -> float:
     """Return the value of `newcombe_low` from which on the exact limit of a table is above 0.
@@ -154,7 +154,7 @@ def exact_level(n_a: int, n_b: int, alpha: float, near: tuple) -> float:
         region = _Region.from_order(float(order), n_a, n_b, alpha, near)
         return region.largest(0.0)[0] > region.allowed
 
-    reach, steps = min(4 / np.sqrt(min(n_a, n_b)), 2.0), 22
+    reach, steps = min(4 / np.sqrt(min(n_a, n_b)), 2.0), 22 if n_a + n_b < 10_000 else 14
     return float(bisection(too_probable, -reach, reach, steps=steps)) + 2 * reach / 2**steps
 
 
