@@ -127,5 +127,8 @@ def _bundled(games: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.nd
         played.append((np.add.reduceat(values, starts), sizes, factors[starts]))
     rounds = max(len(sums) for sums, _, _ in played)
     idle = (0.0, 1, 0.0)
-    padded = [[np.pad(part, (0, rounds - len(part)), constant_values=last) for part, last in zip(game, idle, strict=True)] for game in played]
+    padded = [
+        [np.pad(part, (0, rounds - len(part)), constant_values=last) for part, last in zip(game, idle, strict=True)]
+        for game in played
+    ]
     return tuple(np.stack(parts, axis=1) for parts in zip(*padded, strict=True))

@@ -105,7 +105,9 @@ def _ends(method: Method, a: tables.Counted, b: tables.Counted, between: dict, a
     if method.counts and not any(between.values()):
         if method.paired:
             return method.counts(np.sum(a.values > b.values), np.sum(a.values < b.values), len(a.values), alpha=alpha)
-        (x_a, n_a), (x_b, n_b) = ((int(costs.count[costs.values == 1].sum()), int(costs.count.sum())) for costs in (a, b))
+        (x_a, n_a), (x_b, n_b) = (
+            (int(costs.count[costs.values == 1].sum()), int(costs.count.sum())) for costs in (a, b)
+        )
         return method.counts(x_a, n_a, x_b, n_b, alpha=alpha)
     if method.function is None:
         name = max(between, key=between.get)

@@ -135,7 +135,7 @@ def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:
         def excess(end: float, rate: float) -> float:
             here = (rate - end * of_a - max(0.0, -end)) / max(1 - abs(end), 1e-300)
             aim = region.allowed - 2 * TINY * alpha  # less what rounding may add
-            return region.probability(end, np.clip([here], 0, 1))[0] - aim
+            return region.probability(end, np.clip([here], *region.shares(end)))[0] - aim
 
         low = optimize.brentq(excess, -1, 1, args=(rate,), xtol=1e-16)
         probability, share = region.largest(low)
@@ -196,10 +196,7 @@ class _Region:
 
     def largest(self, difference: float) -> tuple[float, float]:
         """Return the largest probability at this difference of the rates, and the share s that has it."""
-        (low_a, high_a), (low_b, high_b) = self.near
-        rates = np.sort([max(low_b, low_a - difference), min(high_b, high_a - difference)])
-        shares = (rates - max(0.0, -difference)) / max(1 - abs(difference), 1e-300)
-        first, last = 2 * np.arcsin(np.sqrt(np.clip(shares, 0, 1)))
+        first, last = 2 * np.arcsin(np.sqrt(self.shares(difference)))
         nodes = 32 + int(4 * (last - first) * np.sqrt((self.n_a + self.n_b) * (1 - abs(difference))))
 
         def share(place) -> np.ndarray:
@@ -209,6 +206,12 @@ class _Region:
         finer = FINER * idct(dct(self.probability(difference, share(np.arange(nodes)))), n=FINER * nodes)
         place = int(finer.argmax())
         return float(finer[place]), float(share((place + 0.5) / FINER - 0.5))
+
+    def shares(self, difference: float) -> np.ndarray:
+        """Return the shares s between which both rates are near; where they cannot both be, the two nearest."""
+        (low_a, high_a), (low_b, high_b) = self.near
+        rates = np.sort([max(low_b, low_a - difference), min(high_b, high_a - difference)])
+        return np.clip((rates - max(0.0, -difference)) / max(1 - abs(difference), 1e-300), 0, 1)
 
     def probability(self, difference: float, share: np.ndarray) -> np.ndarray:
         """Return the probability for each share: over x_a, of x_a times that of an x_b below the boundary."""

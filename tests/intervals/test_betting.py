@@ -181,8 +181,8 @@ COSTS = {
 
 @pytest.mark.parametrize(
     ("kind", "n", "seconds"),
-    [(kind, 3160, 0.2) for kind in COSTS]
-    + [pytest.param("error 0.100000%", 1_000_000, 5, marks=pytest.mark.slow, id="a million")],
+    [(kind, 3160, 1) for kind in COSTS]
+    + [pytest.param("skewed", 1_000_000, 30, marks=pytest.mark.slow, id="a million")],
 )
 def test_it_is_quick_and_not_wide(kind, n, seconds):
     rng, gamma = np.random.default_rng(1), 0.3
