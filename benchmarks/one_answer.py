@@ -104,7 +104,7 @@ def audited(n_a: int, n_b: int, *, few: int = 5) -> dict:
     low, high = (np.where(rare, both[0][end], both[1][end]) for end in (0, 1))
     rates = np.arange(1, 1000) / 1000
     of_a, of_b = (stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) for n in (n_a, n_b))
-    equal = np.einsum("ir,ij,jr->r", of_a, (low <= 0) & (0 <= high), of_b)
+    equal = np.einsum("ir,ij,jr->r", of_a, (low <= 0) & (high >= 0), of_b)
     at = int(equal.argmin())
     apart = []
     for difference in (0.05, 0.1, 0.2):
@@ -137,16 +137,18 @@ def table(rows: list[dict]) -> str:
 
 
 def main() -> None:
+    """Write the result."""
     rng = np.random.default_rng(5)
     parts = [
-        "# One answer for one data set: does it keep its word?\n\n95 % intervals. `python benchmarks/one_answer.py` writes this file.",
+        "# One answer for one data set: does it keep its word?",
+        "95 % intervals. `python benchmarks/one_answer.py` writes this file.",
         "## Betting without a seed, enumerated: groups with few values, sorted or counted",
         table([enumerated(*design) for design in SMALL]),
         f"## The same, simulated: no difference; {EXPERIMENTS:,} experiments; widths from {WIDTHS}",
         table([simulated(name, *sizes, rng) for sizes in SIZES for name in COSTS]),
         "## Planned for 80 % power with the exact interval: what is delivered, enumerated",
         table([delivered(*design) for design in DESIGNS]),
-        "## Newcombe's interval, exact ones where a count is below 5: lowest coverage, enumerated at rates .001 to .999",
+        "## Newcombe's interval, exact ones where a count is below 5: lowest coverage, enumerated for rates .001 apart",
         table([audited(*sizes) for sizes in AUDIT]),
         "## How long the default takes, in seconds of one processor",
         table(timed()),

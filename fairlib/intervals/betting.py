@@ -88,7 +88,7 @@ def rejects(values: np.ndarray, mean: np.ndarray | float, *, alpha: float) -> np
 def next_share(share: ArrayLike, drawn: ArrayLike, factor: ArrayLike, mean: ArrayLike, size=1) -> np.ndarray:
     """Return what the bettor owns after a round, as a share of the goal; a share of 1 bets no more.
 
-    factor : 1 / (σ √τ) before this round, from `pace`. size : how many numbers were drawn at once; `drawn` is their sum.
+    factor : 1 / (σ √τ) before this round, from `pace`. size : of how many numbers `drawn` is the sum.
     """
     share = np.asarray(share, dtype=float)
     place = np.clip((share * KNOTS).astype(np.int64), 0, KNOTS - 1)

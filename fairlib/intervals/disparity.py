@@ -3,17 +3,17 @@
     >>> import numpy as np
     >>> wrong_a, wrong_b = np.repeat([1, 0], [56, 14]), np.repeat([1, 0], [48, 32])
     >>> print(disparity_interval(wrong_a, wrong_b))
-    0.200 [0.054, 0.338] (95% exact_unconditional)
+    0.200 [0.052, 0.344] (95% exact_unconditional)
 
-One data set has one answer: of all methods but betting with `rng`, neither a seed nor the order of the examples matters.
+One data set has one answer: to all methods but betting with `rng`, neither a seed nor the order of examples matters.
 `METHODS` lists them with what they promise. "finite-sample": the interval misses the truth with probability at most 1 -
 confidence, for every distribution of costs in [0, C] and any n. "exact": the same, for costs that are 0 or C, as lists
 in any order or as counts. "asymptotic": in the limit of large groups; notebook 10 shows where they fail.
 
 Betting keeps its promise when it looks at the examples once, in the order in which they were drawn or in one shuffle:
-with `rng`. Without, it is the middle of `betting.SHUFFLES` shuffles of the sorted costs (a function of which costs there
-are, listed or counted). That may miss twice as often and no more, whatever the costs (Rüger 1978); it missed less often
-than promised wherever it was enumerated or simulated (`benchmarks/one_answer.md`: lowest coverage LOWEST).
+with `rng`. Without, it is the middle of `betting.SHUFFLES` shuffles of the sorted costs, so that only matters which
+costs there are. That may miss twice as often and no more, whatever the costs (Rüger 1978); it missed less often than
+promised wherever that was enumerated or simulated (`benchmarks/one_answer.md`).
 
 The costs of a group (for pairs: the differences) are taken for independent draws with one mean: of clustered data, give
 the clusters' means.
@@ -71,8 +71,9 @@ def disparity_interval(
         is chosen before the data are seen: the narrowest of many intervals promises nothing.
 
     >>> print(disparity_interval([1, 0, 1, 1], [0, 0, 1, 0]))
-    0.500 [-0.298, 0.916] (95% exact_unconditional)
+    0.500 [-0.302, 0.917] (95% exact_unconditional)
     >>> print(disparity_interval([0.9, 0.2, 0.7, 0.8] * 5, [0.1, 0.3, 0.4] * 6))
+    0.383 [0.100, 0.591] (95% betting)
     """
     check_confidence(confidence)
     check_max_cost(max_cost)

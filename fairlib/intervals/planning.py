@@ -40,8 +40,8 @@ def sample_size(bias: float, *, power: float = 0.8, method: str = DEFAULT, rng=0
     design : error, the error rate of group B, by default the worst case, about 1/2; gamma, the share of group A among
         the examples (0.5); discordant, for paired methods the share of the pairs in which exactly one goes wrong, by
         default as if independent; confidence (0.95).
-    rng : for betting, whose power is simulated (standard error 0.6 %), for up to 16,384 in the smaller group, and n known
-        to 1 %. For the others power is computed from the tables, for "exact_unconditional" at most .001 too low and n
+    rng : for betting, whose power is simulated (standard error 0.6 %) for up to 16,384 in the smaller group, n known to
+        1 %. For the others power is computed from the tables, for "exact_unconditional" at most .001 too low and n
         known to 0.1 %; as counts are whole, it saws a little up and down as n grows, and the search ends on a tooth.
 
     >>> sample_size(0.05, method="newcombe", error=0.2)
@@ -167,16 +167,18 @@ def _above_zero(design: _Design, table: tuple) -> np.ndarray:
         return tests[design.method](0.0, *table) > stats.norm.isf(design.alpha / 2)
     if design.method != "exact_unconditional":
         return METHODS[design.method].counts(*table, alpha=design.alpha)[0] > 0
-    x_a, n_a, x_b, n_b = table
-    tail = proportions.APART * design.alpha / 4
-    sought = []
+    return _exact_above_zero(design, *table)
+
+
+def _exact_above_zero(design: _Design, x_a, n_a: int, x_b, n_b: int) -> np.ndarray:
+    """Return it for tables that are likely; the level is that of the one among them that needs most."""
+    counts, near = [], []
     for n, rate in ((n_a, design.rate_a), (n_b, design.rate_b)):
-        counts = stats.binom.ppf(UNLIKELY / 4, n, rate), stats.binom.isf(UNLIKELY / 4, n, rate)
-        (low, _), (_, high) = (proportions.limits(count, n, tail) for count in counts)
-        sought.append((float(low), float(high), *counts))
-    level = proportions.exact_level(n_a, n_b, design.alpha, tuple(limits[:2] for limits in sought))
-    usual = (x_b >= sought[1][2]) & (x_b <= sought[1][3])
-    return usual & (proportions.newcombe_low(*table, alpha=design.alpha) >= level)
+        counts.append((stats.binom.ppf(UNLIKELY / 4, n, rate), stats.binom.isf(UNLIKELY / 4, n, rate)))
+        (low, _), (_, high) = (proportions.limits(x, n, proportions.APART * design.alpha / 4) for x in counts[-1])
+        near.append((float(low), float(high)))
+    (fewest, most), level = counts[1], proportions.exact_level(n_a, n_b, design.alpha, tuple(near))
+    return (x_b >= fewest) & (x_b <= most) & (proportions.newcombe_low(x_a, n_a, x_b, n_b, design.alpha) >= level)
 
 
 def _simulated(n: int, design: _Design, rng) -> float:

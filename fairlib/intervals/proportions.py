@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import optimize, stats
 from scipy.fft import dct, idct
-from scipy.special import betainccinv, betaincinv, gammaln
+from scipy.special import betainccinv, betaincinv
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from fairlib.interval import bisection
