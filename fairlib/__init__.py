@@ -24,6 +24,7 @@ _PUBLIC = {
     "corrected": "metrics.corrected:corrected",
     "coverage": "recipes.coverage",
     "data": "data",
+    "discoveries": "metrics.measuring:discoveries",
     "disparity_interval": "intervals.disparity:disparity_interval",
     "gaps": "intervals.gaps",
     "ledger": "ledger",

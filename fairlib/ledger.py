@@ -1,9 +1,9 @@
-"""The ledger: every number the papers print, and how it came out here.
+"""The ledger: what the papers print, experiment by experiment, and how it came out here.
 
-`data/published/<paper>.csv` holds what is printed, one row per claim: its place, the notebook that answers it, on what
-basis, and what stands in for the original. A notebook ends with `record(notebook, {id: value})`, and
-`python -m fairlib ledger` puts the notebooks' parts together. A disagreement is a finding, never an error; a claim that
-no notebook answers is an error.
+`data/published/<paper>.csv` holds what is printed, one row per claim: its experiment, its place, the notebook that
+answers it, on what basis, and what stands in for the original; `experiments.csv` says of each experiment what of it was
+original. A notebook ends with `record(notebook, {id: value})`, and `python -m fairlib ledger` puts the notebooks' parts
+together. A disagreement is a finding, never an error; a claim that no notebook answers is an error.
 """
 
 from __future__ import annotations
@@ -24,22 +24,35 @@ PUBLISHED = DATA / "published"
 PARTS = ROOT / "build" / "ledger"
 FIGURES = ROOT / "figures"
 
+# From the best to the worst: where as many numbers have one status as another, the worse one is the verdict.
 STATUSES = {
     "reproduced": "computed from the original data or from the formula; equal after rounding to the printed digits",
-    "consistent": "computed with a stated substitute, and equal, inside the printed interval, or the statement holds",
-    "differs": "computed and not equal; the notebook says why",
-    "input": "used as an input, so no evidence",
+    "checked": "not computed again; passed a test that it could have failed",
+    "consistent": "computed with a named substitute, and equal, inside the printed interval, or the statement holds",
+    "inconclusive": "a substitute came out otherwise, or the rule cannot decide, as with 0/0: no evidence either way",
+    "differs": "the paper disagrees with its own data, formula or other table; the notebook says why",
     "open": "not computed here; the note says what it needs and the command that would compute it",
+    "input": "used as an input, so no evidence",
 }
+# On each basis: the status of what agrees, and of what does not.
 BASES = {
-    "formula": "computed from the paper's formula alone",
-    "original": "computed from the original data",
-    "substitute": "computed from a stated substitute for the original data or model",
-    "input": "an input of the computation",
-    "open": "not computed",
+    "formula": ("reproduced", "differs"),
+    "original": ("reproduced", "differs"),
+    "check": ("checked", "differs"),
+    "substitute": ("consistent", "inconclusive"),
+    "input": ("input", "input"),
+    "open": ("open", "open"),
 }
 KINDS = ("number", "interval", "statement")
-COLUMNS = ("id", "place", "quantity", "kind", "printed", "error", "unit", "notebook", "basis", "note")
+APART = {"": "", "definition": "Definitions and counts that cannot fail", "ours": "Checks of our own making"}
+COLUMNS = ["id", "experiment", "place", "quantity", "kind", "printed", "error", "unit", "notebook"]
+COLUMNS += ["basis", "apart", "note"]
+COLOURS = ("#0072B2", "#009E73", "#56B4E9", "#DDDDDD", "#D55E00", "white")  # of the statuses but the last
+RULE = (
+    "An experiment is judged by its statements, if it has any, and else by its numbers: its verdict is the status that "
+    "most of them have, and of two that are as frequent the worse. Where something stands in for the original it is "
+    "consistent at best. Inputs, definitions, counts that cannot fail and checks of our own making do not judge."
+)
 
 
 @dataclass(frozen=True)
@@ -47,12 +60,14 @@ class Claim:
     """One printed number, interval or statement, and how it came out."""
 
     id: str
+    experiment: str
     place: str
     quantity: str
     printed: str
     computed: str
     status: str
     basis: str
+    apart: str
     note: str
 
 
@@ -60,17 +75,18 @@ class Claim:
 def published() -> pd.DataFrame:
     """Return all printed claims, indexed by id; the other columns are those of `COLUMNS`."""
     tables = []
-    for path in sorted(PUBLISHED.glob("*.csv")):
+    for path in sorted(set(PUBLISHED.glob("*.csv")) - {PUBLISHED / "experiments.csv"}):
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
-        if tuple(table.columns) != COLUMNS:
+        if list(table.columns) != COLUMNS:
             raise ValueError(f"{path.name} must have the columns {', '.join(COLUMNS)}, found {', '.join(table)}")
         if not table["id"].str.startswith(path.stem + "/").all():
             raise ValueError(f"every id in {path.name} must begin with '{path.stem}/'")
-        tables.append(table)
+        tables.append(table.assign(experiment=path.stem + "/" + table["experiment"]))
     claims = pd.concat(tables, ignore_index=True)
     if repeated := sorted(claims["id"][claims["id"].duplicated()]):
         raise ValueError(f"claim ids must be unique, found twice: {', '.join(repeated)}")
-    for column, allowed in {"kind": KINDS, "basis": tuple(BASES)}.items():
+    known = {"kind": KINDS, "basis": tuple(BASES), "apart": tuple(APART), "experiment": tuple(experiments().index)}
+    for column, allowed in known.items():
         if unknown := sorted(set(claims[column]) - set(allowed)):
             raise ValueError(f"{column} must be one of {', '.join(allowed)}, found {', '.join(unknown)}")
     without = claims["basis"].isin(["substitute", "open"]) & (claims["note"] == "")
@@ -79,11 +95,17 @@ def published() -> pd.DataFrame:
     return claims.set_index("id")
 
 
+@cache
+def experiments() -> pd.DataFrame:
+    """Return what the papers did, indexed by experiment: its title, what of it was original here, and what stood in."""
+    return pd.read_csv(PUBLISHED / "experiments.csv", dtype=str, keep_default_na=False).set_index("experiment")
+
+
 def check(claim_id: str, value=None, *, basis: str | None = None, found: str | None = None) -> Claim:
     """Return a printed claim with what was computed for it and its status. Never raises on disagreement.
 
     value : a number (in the printed unit), a pair of numbers for an interval, or a truth value for a statement; None
-        for an open claim, and for an input that was used as it is printed.
+        for an open claim, for an input that was used as it is printed, and where a substitute cannot decide.
     basis : one of `BASES`; by default that of the published table. Only there does its note speak of what stands in.
     found : what the "{}" in the published note stands for.
 
@@ -103,8 +125,9 @@ def check(claim_id: str, value=None, *, basis: str | None = None, found: str | N
         value = True if row["kind"] == "statement" else [float(number) for number in _printed(row)]
     status = _status(claim_id, row, value, basis)
     printed = row["printed"] + (f" ± {row['error']}" if row["error"] else "") + row["unit"]
-    computed = "" if value is None else _written(row, value)
-    return Claim(claim_id, row["place"], row["quantity"], printed, computed, status, basis.replace("open", ""), note)
+    computed = ("undecided" if status == "inconclusive" else "") if value is None else _written(row, value)
+    shown = row[["experiment", "place", "quantity"]]
+    return Claim(claim_id, *shown, printed, computed, status, basis.replace("open", ""), row["apart"], note)
 
 
 def record(
@@ -152,52 +175,70 @@ def assemble() -> pd.DataFrame:
     parts = {name: PARTS / f"{name}.csv" for name in sorted(set(claims["notebook"]))}
     if missing := [name for name, path in parts.items() if not path.exists()]:
         raise ValueError(f"{PARTS} lacks what {', '.join(missing)} recorded; run `make reproduce`")
-    answered = pd.concat(
-        [pd.read_csv(path, dtype=str, keep_default_na=False).assign(notebook=name) for name, path in parts.items()]
-    )
+    tables = [pd.read_csv(path, dtype=str, keep_default_na=False).assign(notebook=name) for name, path in parts.items()]
+    answered = pd.concat(tables)
     if open_ := sorted(set(claims.index) - set(answered["id"])):
         raise ValueError(f"{len(open_)} printed claim(s) that no notebook answers: {', '.join(open_[:10])}")
     return answered.set_index("id").loc[claims.index].reset_index()
 
 
-def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Count the claims by paper (rows) and status (columns)."""
-    paper = table["id"].str.split("/").str[0].rename("paper")
-    return pd.crosstab(paper, table["status"]).reindex(columns=list(STATUSES), fill_value=0)
+def verdicts(table: pd.DataFrame) -> pd.DataFrame:
+    """Return each experiment with its numbers by status and its verdict, by `RULE`."""
+
+    def count(claims):
+        return pd.crosstab(claims["experiment"], claims["status"]).reindex(columns=list(STATUSES), fill_value=0)
+
+    judging = table[(table["apart"] == "") & (table["status"] != "input")]
+    stated = judging[judging["id"].map(published()["kind"]) == "statement"]
+    judged = count(pd.concat([stated, judging[~judging["experiment"].isin(stated["experiment"])]]))
+    most = judged[list(STATUSES)[::-1]].idxmax(axis=1).reindex(experiments().index).fillna("input")
+    # Where genuine files took the place of every stand-in this time, nothing stands in.
+    printed = judging["id"].map(published()["basis"])
+    again = judging["experiment"][(judging["basis"] == "original") & printed.isin(["substitute", "open"])]
+    left = judging["experiment"][(judging["basis"] == "substitute") & (printed == "substitute")]
+    known = experiments().copy()
+    known.update(known.loc[[*{*again} - {*left}]].replace("stand-in", "original").assign(stand_in=""))
+    table = known.join(count(judging).reindex(experiments().index, fill_value=0))
+    return table.assign(verdict=most.where(known["stand_in"].eq("") | (most != "reproduced"), "consistent"))
+
+
+def sentence(found: pd.DataFrame) -> str:
+    """Say how many experiments came out how: "9 of 24 experiments reproduced, 5 consistent, ..."."""
+    counts = found["verdict"].value_counts().reindex(list(STATUSES), fill_value=0)
+    others = [f"{count} {status}" for status, count in counts.items() if count and status != "reproduced"]
+    return ", ".join([f"{counts['reproduced']} of {len(found)} experiments reproduced", *others])
 
 
 def as_markdown(table: pd.DataFrame) -> str:
-    """Return the ledger as a page: what the statuses mean, the counts, and every claim by paper."""
-    lines = ["# The ledger: every printed number, and how it came out", ""]
-    lines += [f"- **{status}**: {meaning}" for status, meaning in STATUSES.items()]
-    counts = summary(table)
-    lines += ["", *_markdown_rows(counts.assign(all=counts.sum(axis=1)).reset_index())]
+    """Return the ledger as a page: the experiments with their verdicts, what the statuses mean, and every claim."""
+    found = verdicts(table)
+    numbers = found[[*STATUSES]].apply(lambda row: ", ".join(f"{n} {name}" for name, n in row.items() if n), axis=1)
+    shown = ["title", "data", "model", "suite", "code", "stand_in", "verdict"]
+    lines = ["# The ledger: every experiment, every printed number, and how it came out", "", f"{sentence(found)}.", ""]
+    lines += _markdown_rows(found[shown].assign(numbers=numbers).reset_index().rename(columns={"stand_in": "stand-in"}))
+    lines += ["", RULE, "", *(f"- **{status}**: {meaning}" for status, meaning in STATUSES.items())]
     shown = ["place", "quantity", "printed", "computed", "status", "notebook", "note"]
-    for paper, claims in table.groupby(table["id"].str.split("/").str[0], sort=False):
-        lines += ["", f"## {paper}", "", *_markdown_rows(claims[shown])]
+    kinds = table["apart"].where(table["apart"] != "", table["experiment"])
+    for kind, title in {**(found.index + ": " + found["title"]), **APART}.items():
+        if (kinds == kind).any():
+            lines += ["", f"## {title}", "", *_markdown_rows(table.loc[kinds == kind, shown])]
     return "\n".join(lines) + "\n"
 
 
 def draw(table: pd.DataFrame):
-    """Draw the ledger: one bar per paper, its claims by status, counts written in."""
+    """Draw the ledger: one bar per experiment, its claims by status with their counts, and its verdict."""
     from fairlib import plots
 
     plots.use_style()
-    counts = summary(table)
-    figure, ax = plots.plt.subplots(figsize=(plots.WIDTH, 0.9 + 0.5 * len(counts)))
-    start = pd.Series(0.0, index=counts.index)
-    looks = zip(STATUSES, ("#0072B2", "#56B4E9", "#D55E00", "#BBBBBB", "white"), ("", "", "//", "", ".."), strict=True)
-    for status, colour, hatch in looks:
-        share = counts[status] / counts.sum(axis=1)
-        bars = ax.barh(counts.index, share, left=start, color=colour, hatch=hatch, edgecolor="black", label=status)
-        labels = [str(count) if count else "" for count in counts[status]]
-        for label, part in zip(ax.bar_label(bars, labels=labels, label_type="center"), share, strict=True):
-            label.set(fontsize=6.5 if part < 0.035 else 9, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8})
-        start += share
-    ax.invert_yaxis()
-    ax.set(xlabel="share of a paper's printed claims", xlim=(0, 1))
-    ax.legend(ncols=len(STATUSES), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
-    plots.save(figure, "ledger", caption=f"How {len(table):,} printed claims came out (figures/ledger.csv).")
+    found = verdicts(table)
+    counts = found[[status for status in STATUSES if status != "input"]]
+    _, ax = plots.plt.subplots(figsize=(plots.WIDTH, 0.9 + 0.24 * len(counts)))
+    plots.shares(counts.set_axis(found["title"]), COLOURS, ("", "\\\\", "", "", "//", ".."), ax=ax)
+    for place, verdict in enumerate(found["verdict"]):
+        ax.text(1.02, place, verdict, va="center", fontsize=8)
+    ax.set_xlabel("share of an experiment's claims that could have failed")
+    ax.legend(ncols=3, loc="lower right", bbox_to_anchor=(1.2, 1.0), frameon=False)
+    plots.save(ax.figure, "ledger", caption=f"{sentence(found)} (figures/ledger.csv).")
 
 
 def main(arguments: list[str]) -> None:
@@ -206,10 +247,8 @@ def main(arguments: list[str]) -> None:
     table = assemble()
     write_whole(FIGURES / "ledger.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
     draw(table)
-    # The page comes last: `make` takes it as the sign that all the others are there.
     write_whole(FIGURES / "ledger.md", lambda path: path.write_text(as_markdown(table), encoding="utf-8"))
-    counts = summary(table).sum()
-    sys.stdout.write(f"ledger: {', '.join(f'{count} {status}' for status, count in counts.items())}\n")
+    sys.stdout.write(f"ledger: {sentence(verdicts(table))}\n")
 
 
 def _status(claim_id: str, row: pd.Series, value, basis: str) -> str:
@@ -218,35 +257,31 @@ def _status(claim_id: str, row: pd.Series, value, basis: str) -> str:
         if value is not None:
             raise ValueError(f"value of {claim_id!r} must be None while its basis is 'open', found {value!r}")
         return "open"
+    agrees, does_not = BASES[basis]
+    if value is None and basis == "substitute":
+        return does_not
     values = np.ravel(np.asarray(value, dtype=float))
     if len(values) != (2 if row["kind"] == "interval" else 1):
         raise ValueError(f"value of {claim_id!r} must be a number, or two for an interval, found {value!r}")
     if not np.isfinite(values).all():
-        raise ValueError(f"value of {claim_id!r} must be finite, found {value!r}; what is undefined is an open claim")
-    if basis == "input":
-        return "input"
-    if not _agrees(row, values, within_error=basis == "substitute"):
-        return "differs"
-    return "consistent" if basis == "substitute" else "reproduced"
+        raise ValueError(f"value of {claim_id!r} must be finite, or None where nothing can be decided, found {value!r}")
+    return agrees if _agrees(row, values, within_error=basis == "substitute") else does_not
 
 
 def _agrees(row: pd.Series, values: np.ndarray, *, within_error: bool) -> bool:
     if row["kind"] == "statement":
         return bool(values[0])
-    if within_error and row["error"] and abs(values[0] - float(row["printed"])) <= float(row["error"]):
-        return True
-    return all(map(_equal_after_rounding, _printed(row), values))
+    inside = within_error and row["error"] and abs(values[0] - float(row["printed"])) <= float(row["error"])
+    return bool(inside) or all(map(_equal_after_rounding, _printed(row), values))
 
 
 def _printed(row: pd.Series) -> list[str]:
-    """Return the printed number, or the ends of the printed interval, as they are written."""
     return [number.strip() for number in row["printed"].strip("()[]").split(",")]
 
 
 def _equal_after_rounding(printed: str, value: float) -> bool:
-    """Whether `value` lies within half a unit of the last printed digit; a tie may round either way."""
-    unit = Decimal(1).scaleb(Decimal(printed).as_tuple().exponent)
-    return abs(Decimal(float(value)) - Decimal(printed)) <= unit / 2 * Decimal("1.000001")
+    half_a_unit = Decimal(1).scaleb(Decimal(printed).as_tuple().exponent) / 2  # a tie may round either way
+    return abs(Decimal(float(value)) - Decimal(printed)) <= half_a_unit * Decimal("1.000001")
 
 
 def _written(row: pd.Series, value) -> str:
@@ -257,5 +292,5 @@ def _written(row: pd.Series, value) -> str:
 
 
 def _markdown_rows(table: pd.DataFrame) -> list[str]:
-    rows = [[*table], ["---"] * table.shape[1], *table.itertuples(index=False)]
-    return ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
+    cells = [[*table], ["---"] * table.shape[1], *table.astype(str).replace(r"\|", r"\\|", regex=True).to_numpy()]
+    return [f"| {' | '.join(row)} |" for row in cells]

@@ -155,6 +155,21 @@ def intervals_by_name(tables, *, spread=0.34, colours=tuple(COLOURS), horizontal
     return ax
 
 
+def shares(counts: pd.DataFrame, colours, hatches, *, ax):
+    """Draw a bar for each row from 0 to 1, its counts one after another as shares, the counts written in."""
+    parts = counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
+    parts.plot.barh(stacked=True, ax=ax, color=list(colours), edgecolor="black", linewidth=0.6, width=0.8)
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
+    for bars, name, hatch in zip(ax.containers, counts, hatches, strict=True):
+        labels = [str(count) if count else "" for count in counts[name]]
+        ax.bar_label(bars, labels=labels, label_type="center", fontsize=8, bbox=box)
+        for bar in bars:
+            bar.set_hatch(hatch)
+    ax.set(ylabel="", xlim=(0, 1))
+    ax.invert_yaxis()
+    return ax
+
+
 def log_axis(ticks, *, axis="y", written="{x:,.0f}", minor=False, ax=None):
     """Make an axis logarithmic, with numbers written at `ticks`, smaller ticks only if `minor`; return the axes."""
     ax = plt.gca() if ax is None else ax

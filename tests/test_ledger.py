@@ -7,11 +7,25 @@ from fairlib import ledger
 from fairlib.data import ROOT
 
 CLAIMS = [
-    ["demo/rate", "Table 1", "a rate", "number", "0.116", "", "", "01_one", "formula", ""],
-    ["demo/share", "Section 2", "a share", "number", "100", "", "%", "01_one", "original", ""],
-    ["demo/p", "Table 2", "a p-value", "number", "8.72e-1", "", "", "02_two", "substitute", "a stand-in: {}"],
+    ["demo/rate", "one", "Table 1", "a rate", "number", "0.116", "", "", "01_one", "formula", "", ""],
+    ["demo/share", "one", "Section 2", "a share", "number", "100", "", "%", "01_one", "original", "", ""],
+    [
+        "demo/p",
+        "two",
+        "Table 2",
+        "a p-value",
+        "number",
+        "8.72e-1",
+        "",
+        "",
+        "02_two",
+        "substitute",
+        "",
+        "a stand-in: {}",
+    ],
     [
         "demo/mean",
+        "two",
         "Table 3",
         "a mean with its error",
         "number",
@@ -20,10 +34,12 @@ CLAIMS = [
         "",
         "02_two",
         "substitute",
+        "",
         "a stand-in",
     ],
     [
         "demo/range",
+        "two",
         "Section 3",
         "an interval",
         "interval",
@@ -32,9 +48,16 @@ CLAIMS = [
         "",
         "02_two",
         "open",
+        "",
         "needs images; make models",
     ],
-    ["demo/said", "Section 4", "a statement", "statement", "stated", "", "", "01_one", "input", ""],
+    ["demo/said", "one", "Section 4", "a statement", "statement", "stated", "", "", "01_one", "input", "", ""],
+    ["demo/three", "one", "Section 5", "a count", "number", "3", "", "", "01_one", "formula", "definition", ""],
+]
+EXPERIMENTS = [
+    ["experiment", "title", "data", "model", "suite", "code", "stand_in"],
+    ["demo/one", "The first", "original", "-", "-", "original", ""],
+    ["demo/two", "The second", "original", "stand-in", "-", "original", "a small model"],
 ]
 
 
@@ -49,9 +72,13 @@ def desk(tmp_path, monkeypatch):
     monkeypatch.setattr(ledger, "PUBLISHED", tmp_path / "published")
     monkeypatch.setattr(ledger, "PARTS", tmp_path / "build" / "ledger")
     monkeypatch.setattr(ledger, "FIGURES", tmp_path / "figures")
+    with (tmp_path / "published" / "experiments.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows(EXPERIMENTS)
     ledger.published.cache_clear()
+    ledger.experiments.cache_clear()
     yield tmp_path
     ledger.published.cache_clear()
+    ledger.experiments.cache_clear()
 
 
 def write_claims(path, rows):
@@ -66,14 +93,17 @@ def write_claims(path, rows):
         ("demo/rate", 0.1165, "original", "reproduced"),  # a tie may round either way
         ("demo/rate", 0.1166, "original", "differs"),
         ("demo/rate", 0.1162, "substitute", "consistent"),
-        ("demo/rate", 0.2, "substitute", "differs"),
+        ("demo/rate", 0.2, "substitute", "inconclusive"),
+        ("demo/rate", None, "substitute", "inconclusive"),  # 0/0: the rule cannot decide
+        ("demo/rate", 0.116, "check", "checked"),
+        ("demo/rate", 0.117, "check", "differs"),
         ("demo/rate", 0.116, "input", "input"),
         ("demo/share", 100, "formula", "reproduced"),
         ("demo/share", 99.4, "formula", "differs"),
         ("demo/p", 0.8718, "formula", "reproduced"),
         ("demo/p", 0.86, "formula", "differs"),
         ("demo/mean", 0.41, "substitute", "consistent"),  # inside the printed ±
-        ("demo/mean", 0.39, "substitute", "differs"),
+        ("demo/mean", 0.39, "substitute", "inconclusive"),
         ("demo/mean", 0.41, "original", "differs"),  # the same data must give the same number
         ("demo/range", (-0.02, 0.118), "formula", "reproduced"),
         ("demo/range", (-0.06, 0.118), "formula", "differs"),
@@ -99,7 +129,7 @@ def test_bad_calls_are_refused(desk):
         ledger.check("demo/rate", 1, basis="guess")
     with pytest.raises(ValueError, match="found must say what the note of 'demo/p' leaves open, 'a stand-in: {}'"):
         ledger.check("demo/p", 1)
-    with pytest.raises(ValueError, match="must be finite, found nan"):
+    with pytest.raises(ValueError, match="must be finite, or None where nothing can be decided, found nan"):
         ledger.check("demo/rate", float("nan"))
     with pytest.raises(ValueError, match="must be None while its basis is 'open', found 0.3"):
         ledger.check("demo/range", 0.3)
@@ -108,7 +138,7 @@ def test_bad_calls_are_refused(desk):
             ledger.check(claim, value, basis="formula")
 
 
-ONE, TWO = {"rate": 0.116, "share": 100}, {"p": 0.872, "mean": 0.7}
+ONE, TWO = {"rate": 0.116, "share": 100, "three": 3}, {"p": 0.872, "mean": 0.7}
 
 
 def test_a_notebook_answers_all_its_claims_and_no_others(desk):
@@ -116,7 +146,7 @@ def test_a_notebook_answers_all_its_claims_and_no_others(desk):
         ledger.record("03_three", {})
     with pytest.raises(ValueError, match="must name claims that 01_one answers, found 'p'"):
         ledger.record("01_one", ONE | {"p": 0.9})
-    with pytest.raises(ValueError, match=r"values lacks 1 claim\(s\) that 01_one answers: share"):
+    with pytest.raises(ValueError, match=r"values lacks 2 claim\(s\) that 01_one answers: share, three"):
         ledger.record("01_one", {"rate": 0.116})
     table = ledger.record("02_two", TWO, found={"p": "of 7 seeds"}, original=["mean"]).set_index("id")
     assert table.loc["demo/p", ["status", "note"]].tolist() == ["consistent", "a stand-in: of 7 seeds"]
@@ -154,17 +184,64 @@ def test_pages_are_written_and_the_same_twice(desk, monkeypatch):
     first = {name: (desk / "figures" / name).read_bytes() for name in names}
     ledger.main([])
     assert first == {name: (desk / "figures" / name).read_bytes() for name in names}
-    assert "| demo | 2 | 1 | 1 | 1 | 1 | 6 |" in first["ledger.md"].decode()
+    page = first["ledger.md"].decode()
+    assert (
+        "1 of 2 experiments reproduced, 1 open." in page
+    )  # the second: one each of three statuses, and the worst of them
+    assert "| demo/one | The first | original | - | - | original |  | reproduced | 2 reproduced |" in page
+    assert page.index("## Definitions and counts that cannot fail") < page.index("a count")
+
+
+@pytest.mark.parametrize(
+    ("statuses", "stand_in", "verdict"),
+    [
+        (["input"], "", "input"),
+        (["reproduced", "reproduced", "differs"], "", "reproduced"),
+        (["reproduced", "differs"], "", "differs"),  # as many of each: the worse
+        (["open", "consistent", "consistent", "inconclusive"], "a small model", "consistent"),
+        (["reproduced", "checked"], "", "checked"),
+        (["reproduced"], "a small model", "consistent"),  # at best
+    ],
+)
+def test_the_verdict_is_what_most_have(monkeypatch, statuses, stand_in, verdict):
+    monkeypatch.setattr(ledger, "experiments", lambda: pd.DataFrame({"stand_in": {"demo/one": stand_in}}))
+    kinds = pd.DataFrame(
+        {"kind": "number", "basis": "formula"}, index=[f"demo/{place}" for place in range(len(statuses))]
+    )
+    monkeypatch.setattr(ledger, "published", lambda: kinds)
+    facts = {"experiment": "demo/one", "basis": "formula"}
+    table = pd.DataFrame({"id": kinds.index, "status": statuses, "apart": ""} | facts)
+    assert ledger.verdicts(table)["verdict"].tolist() == [verdict]
+    # What stands apart does not judge; and where there are statements, numbers do not.
+    told = pd.DataFrame({"id": ["demo/s", "demo/t"], "status": "differs", "apart": ["", "ours"]} | facts)
+    stated = pd.DataFrame({"kind": "statement", "basis": "formula"}, index=told["id"])
+    monkeypatch.setattr(ledger, "published", lambda: pd.concat([kinds, stated]))
+    assert ledger.verdicts(pd.concat([table, told[1:]]))["verdict"].tolist() == [verdict]
+    assert ledger.verdicts(pd.concat([table, told]))["verdict"].tolist() == ["differs"]
+
+
+def test_nothing_stands_in_where_genuine_files_took_every_place(desk):
+    ledger.record("01_one", ONE)
+    for original, stand_in, model, verdict in [
+        (["range"], "a small model", "stand-in", "consistent"),
+        (["range", "mean"], "a small model", "stand-in", "consistent"),  # one substitute is left
+        (["range", "mean", "p"], "", "original", "reproduced"),
+    ]:
+        ledger.record("02_two", {"p": 0.872, "mean": 0.5, "range": (0.0, 0.12)}, found={"p": "x"}, original=original)
+        row = ledger.verdicts(ledger.assemble()).loc["demo/two"]
+        assert row[["stand_in", "model", "verdict"]].tolist() == [stand_in, model, verdict]
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (["other/x", "", "", "number", "1", "", "", "", "formula", ""], "must begin with 'demo/'"),
-        (["demo/rate", "", "", "number", "1", "", "", "", "formula", ""], "found twice: demo/rate"),
-        (["demo/x", "", "", "guess", "1", "", "", "", "formula", ""], "kind must be one of .* found guess"),
-        (["demo/x", "", "", "number", "1", "", "", "", "guess", ""], "basis must be one of .* found guess"),
-        (["demo/x", "", "", "number", "1", "", "", "", "open", ""], "note must say what stands in, .* 'demo/x'"),
+        (["other/x", "one", "", "", "number", "1", "", "", "", "formula", "", ""], "must begin with 'demo/'"),
+        (["demo/rate", "one", "", "", "number", "1", "", "", "", "formula", "", ""], "found twice: demo/rate"),
+        (["demo/x", "one", "", "", "guess", "1", "", "", "", "formula", "", ""], "kind must be one of .* found guess"),
+        (["demo/x", "one", "", "", "number", "1", "", "", "", "guess", "", ""], "basis must be one of .* found guess"),
+        (["demo/x", "one", "", "", "number", "1", "", "", "", "formula", "x", ""], "apart must be one of .* found x"),
+        (["demo/x", "x", "", "", "number", "1", "", "", "", "formula", "", ""], "experiment must be one of .* demo/x"),
+        (["demo/x", "one", "", "", "number", "1", "", "", "", "open", "", ""], "note must say what .* 'demo/x'"),
     ],
 )
 def test_published_files_are_checked(desk, row, message):

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from fairlib.interval import check_confidence
 from fairlib.metrics import draws
@@ -36,10 +38,11 @@ def measure(
     metrics : names from `fairlib.METRICS`, or a mapping of names to `Metric`s of your own; by default every metric that
         the table allows.
     classes : the classes to measure one against the rest; by default all.
-    replicates : with a number, e.g. 1000, four columns more: `low` and `high`, the interval with `confidence` from
+    replicates : with a number, e.g. 1000, five columns more: `low` and `high`, the interval with `confidence` from
         drawing whole sources and terms again; `null`, the mean of the metric when whole terms are exchanged between
         groups, which is what it would be for a fair model; `p`, how often that is as far from "no difference" as the
-        value. An interval that stays off 0 is no evidence for a metric that cannot be negative: ask `p`.
+        value; and `p_error`, the standard error of p itself (for many p-values at once see `discoveries`). An interval
+        that stays off 0 is no evidence for a metric that cannot be negative: ask `p`.
     combinations : how many combinations of one variation per group stand for all of them, where a metric takes one
         variation at a time and its mean has no closed form (section 5 of the paper: 100).
     rng : a Generator or seed, for these combinations and the replicates.
@@ -103,7 +106,7 @@ def tabulate(
         if replicates and values:
             rows, why = _unsure(examples, metrics, values, replicates, confidence, combinations, rng)
             no_null = why or no_null
-            table[["low", "high", "null", "p"]] = np.array(list(rows.values()))
+            table[["low", "high", "null", "p", "p_error"]] = np.array(list(rows.values()))
             undefined += _undefined_ends(values, rows)
         tables += [table] if values else []
     if not tables:
@@ -202,6 +205,35 @@ def p_value(distance: float, null_distances: np.ndarray) -> float:
     return (1 + np.count_nonzero(~(null_distances < distance - 1e-12))) / (1 + len(null_distances))
 
 
+def discoveries(p, *, draws: int, rate: float = 0.05, certain: float = 0.999) -> np.ndarray:
+    """Which of many values are farther from "no difference" than chance explains: "yes", "no" or "undecided".
+
+    Benjamini and Hochberg's procedure lets a share `rate` of findings be false. A p-value from draws has an error of
+    its own: "yes" is what is found with the upper ends of the p-values' intervals (Clopper and Pearson, each with
+    confidence `certain`), "no" what is not found with the lower ends either, and in between more draws must tell. A
+    verdict hardly ever turns from yes to no with another seed. NaN is no question and stays "undecided".
+
+    draws : how many each p comes from; m values that are asked at once need m / (draws + 1) <= rate, else none could
+        ever be found. Reference: Benjamini, Hochberg (1995), Journal of the Royal Statistical Society B 57.
+
+    >>> discoveries([0.001, 0.03, 0.5], draws=999).tolist()
+    ['yes', 'undecided', 'no']
+    """
+    p = np.asarray(p, dtype=float)
+    known = ~np.isnan(p)
+    if known.sum() > rate * (draws + 1):
+        raise ValueError(
+            f"draws must be at least {int(np.ceil(known.sum() / rate)) - 1:,} for {known.sum():,} questions at once, "
+            f"found {draws:,}: the smallest p-value of all could not be told from chance"
+        )
+    hits = np.round(p[known] * (draws + 1)) - 1
+    low, high = proportion_confint(hits, draws, alpha=1 - certain, method="beta")
+    found = np.full(p.shape, "undecided")
+    sure, possible = (stats.false_discovery_control(np.clip(ends, 0, 1)) <= rate for ends in (high, low))
+    found[known] = np.select([sure, ~possible], ["yes", "no"], "undecided")
+    return found
+
+
 def _unsure(examples, metrics, values: dict, replicates: int, confidence: float, combinations: int, rng) -> tuple:
     """Return low, high, null and p by (metric, class, group), and why there is no null."""
     resampled = replicated(examples, metrics, values, "bootstrap", replicates, combinations, rng)
@@ -216,14 +248,14 @@ def _unsure(examples, metrics, values: dict, replicates: int, confidence: float,
         if exchanged:
             null = exchanged[key].mean()
             p = p_value(distance(metric, value), distance(metric, exchanged[key]))
-        rows[key] = (*interval(metric, value, resampled[key], confidence), null, p)
+        rows[key] = (*interval(metric, value, resampled[key], confidence), null, p, np.sqrt(p * (1 - p) / replicates))
     return rows, why
 
 
 def _undefined_ends(values: dict, rows: dict[tuple, tuple]) -> list[dict]:
     """Say of which values that are defined the interval, or the null, is not."""
     found = []
-    for (name, class_name, group), (low, _, null, p) in rows.items():
+    for (name, class_name, group), (low, _, null, p, _) in rows.items():
         reason = "interval: a ratio of 0 has none on the log scale, where ratios are symmetric" if np.isnan(low) else ""
         if np.isnan(null) and not np.isnan(p):
             reason = "null: without differences between groups the metric is undefined in some draws"

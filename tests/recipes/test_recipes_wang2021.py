@@ -67,6 +67,42 @@ def test_mals_from_shares(originals):
     assert y.tolist() == [[0, 1], [1, 0]]
 
 
+def test_training_counts_come_back_from_twelve_digits(originals, tmp_path, monkeypatch):
+    """Counts of 3,001 images, released as shares: the fraction is exact, and the truth among the multiples."""
+    rng = np.random.default_rng(1)
+    labels = pd.DataFrame({"split": "dev", "image_id": np.arange(700), "gender": "man"})
+    rates = dict(zip(OBJECTS, (0.05, 0.2, 0.6), strict=True))
+    labels = labels.assign(**{name: rng.random(700) < rate for name, rate in rates.items()})
+    images = pd.Series({name: rng.binomial(3001, rate) for name, rate in rates.items()} | {"person": 3001})
+    men = (images * pd.Series({"bed": 1 / 3, "tie": 0.8, "dog": 0.5, "person": 0.7})).astype(int)
+    images["bed"], men["bed"], men["dog"] = 150, 50, images["dog"] // 4 * 2  # shares with small denominators
+    table = pd.DataFrame({"object": images.index, "training_ratio": [f"{share:.12g}" for share in men / images]})
+    for name, frame in {"COCO_RATIOS": table, "LABELS": labels}.items():
+        path = tmp_path / getattr(paper, name).path
+        frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        monkeypatch.setattr(paper, name, replace(getattr(paper, name), sha256=digest, size=path.stat().st_size))
+    found = paper.coco_training().set_index("object").loc[images.index]
+    assert (found["men"] * images == found["images"] * men).all()
+    truth = images / found["images"]
+    assert ((found["lowest"] <= truth) & (truth <= found["highest"])).all()
+    assert (found["multiple"] == truth)[["tie", "person"]].all() and found.loc["person", "images"] == 3001
+    assert found.loc["bed", ["men", "images"]].tolist() == [1, 3] and found.loc["bed", "lowest"] < 50
+
+
+def test_bundled_training_counts_say_what_is_known():
+    """41 of 66 fractions are the counts, 8 a known multiple of them; the number of images follows from the people."""
+    table = fairlib.load("coco_training", source="bundled").set_index("object")
+    shares = fairlib.load("coco_mals", source="bundled").set_index("object")
+    of_men = shares["training_share"].where(shares["majority"] == "man", 1 - shares["training_share"])
+    assert of_men.to_numpy() == pytest.approx((table["men"] / table["images"])[of_men.index].to_numpy(), abs=1e-12)
+    known = table["lowest"] == table["highest"]
+    assert (known.sum(), (known & (table["multiple"] == 1)).sum()) == (49, 41)
+    assert table.loc["person", ["men", "images", "multiple"]].tolist() == [16168, 22761, 1]
+    assert table.loc["oven", ["men", "images", "highest"]].tolist() == [237, 425, 1]
+    assert ((table["lowest"] <= table["multiple"]) & (table["multiple"] <= table["highest"])).all()
+
+
 def test_objects_are_counted_by_split_and_gender(originals):
     labels, _ = originals
     table = paper.coco_objects().set_index(["split", "object"])
@@ -148,8 +184,13 @@ def test_bundled_captions_give_the_known_rates_of_wrong_gender():
 
 def test_bundled_masking_runs_hold_together():
     runs = fairlib.load("masking_runs", source="bundled")
-    assert runs.groupby(["objects", "mask"])["seed"].nunique().tolist() == [5] * 6
+    assert runs.groupby(["objects", "mask"])["seed"].nunique().tolist() == [5] * 3 * runs["objects"].nunique()
+    assert runs.groupby("objects")["inputs"].first().loc[["clear", "faint"]].eq("generated images").all()
     assert (runs["there"] <= runs["images"]).all() and (runs["named_called"] <= runs["called"]).all()
+    assert (runs["there_named"] <= runs[["there", "named"]].min(axis=1)).all()
+    right = runs.groupby(["objects", "mask", "seed", "object"])[["called_right", "images", "gender_accuracy"]]
+    right = right.agg({"called_right": "sum", "images": "sum", "gender_accuracy": "first"})
+    assert np.allclose(right["called_right"] / right["images"], right["gender_accuracy"])
     columns = ["named", "named_called", "there", "there_called"]
     totals = runs.groupby(["objects", "mask", "seed", "object"])[columns].sum()
     assert (totals["named"] == totals["named_called"]).all() and (totals["there"] == totals["there_called"]).all()
