@@ -27,7 +27,7 @@ from fairlib.intervals import betting, pairs, proportions
 from fairlib.intervals.disparity import DEFAULT, METHODS
 
 LARGEST = 10_000_000
-GAMES, TOGETHER = 4000, 500  # simulated, and how many at a time
+GAMES, TOGETHER = 2000, 500  # simulated, and how many at a time
 ROUNDS = 1 << 14  # of a simulated game, at most
 COUNTS = 1 << 11  # that are looked at, where more are likely: every second, third ...
 FARTHEST = 7  # standard deviations: what lies beyond has no weight
@@ -40,7 +40,7 @@ def sample_size(bias: float, *, power: float = 0.8, method: str = DEFAULT, rng=0
     design : error, the error rate of group B, by default the worst case, about 1/2; gamma, the share of group A among
         the examples (0.5); discordant, for paired methods the share of the pairs in which exactly one goes wrong, by
         default as if independent; confidence (0.95).
-    rng : for betting, whose power is simulated (standard error 0.6 %) for up to 16,384 in the smaller group, n known to
+    rng : for betting, whose power is simulated (standard error 0.9 %) for up to 16,384 in the smaller group, n known to
         1 %. For the others power is computed from the tables, for "exact_unconditional" at most .001 too low and n
         known to 0.1 %; as counts are whole, it saws a little up and down as n grows, and the search ends on a tooth.
 
