@@ -111,7 +111,7 @@ def _bundled(games: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.nd
     """Return sum, size and pace (rounds x games): of single numbers, or of bundles where a game is long.
 
     A bundle's mean has the mean μ too, whatever its size, if that is settled before. Bundles of σ√τ / 2 make the
-    interval no wider (under 0.5 %). A game with fewer bundles ends with rounds that bet nothing.
+    interval no wider on average (under 0.5 %). A game with fewer bundles ends with rounds that bet nothing.
     """
     played = []
     for values in games:

@@ -201,10 +201,13 @@ def test_it_is_quick_and_not_wide(kind, n, seconds):
 def test_bundles_and_games_of_other_lengths_make_no_interval_wider(kind, monkeypatch):
     z = COSTS[kind](np.random.default_rng(2), 3000)
     z = (1 + z - z[::-1]) / 2
+    shuffled = [np.random.default_rng(seed).permutation(z) for seed in range(30)]
     monkeypatch.setattr(betting, "LONG", 3000)
-    one_by_one = np.array(mean_interval(z, ALPHA))
+    low, high = betting.ends(shuffled, alpha=ALPHA)
+    one_by_one = np.mean(high - low)
     monkeypatch.setattr(betting, "LONG", 200)
+    low, high = betting.ends(shuffled, alpha=ALPHA)
+    assert np.mean(high - low) <= 1.02 * one_by_one + 1e-6
     low, high = betting.ends([z, z[:100], z], alpha=ALPHA)
     assert (low[0], high[0]) == (low[2], high[2])
     assert (low[1], high[1]) == pytest.approx(mean_interval(z[:100], ALPHA), abs=1e-9)
-    assert high[0] - low[0] <= 1.02 * np.diff(one_by_one)[0] + 1e-6
