@@ -4,7 +4,7 @@ VENV      := .venv
 BIN       := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-NOTEBOOKS := $(sort $(wildcard notebooks/[0-9][0-9]_*.ipynb))
+NOTEBOOKS := $(sort $(wildcard notebooks/[0-9][0-9]*_*.ipynb))
 LONG      := $(filter $(addprefix notebooks/,04% 05% 10% 12%),$(NOTEBOOKS))
 EXECUTED  := $(patsubst notebooks/%,build/%,$(LONG) $(filter-out $(LONG),$(NOTEBOOKS)))  # two cores then end together
 SOURCES   := $(shell find fairlib -type f -not -name '*.pyc' -not -path 'fairlib/recipes/training/*') notebooks/execute.py

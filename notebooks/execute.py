@@ -76,7 +76,8 @@ def run(notebook: nbformat.NotebookNode, source: Path, target: Path, *, sockets:
         sys.exit(f"{source.stem}: {runner.place} failed: {reason(error)}\n  (see {failed})")
     write_whole(notebook, target)
     # What the notebook wrote, so that `make` runs it again when one of these is deleted.
-    outputs = sorted([*ROOT.glob(f"figures/{source.stem[:2]}_*"), *ROOT.glob(f"build/ledger/{source.stem}.csv")])
+    figures = ROOT.glob(f"figures/{source.stem.split('_')[0]}_*")
+    outputs = sorted([*figures, *ROOT.glob(f"build/ledger/{source.stem}.csv")])
     target.with_suffix(".outputs").write_text("".join(f"{path.relative_to(ROOT)}\n" for path in outputs))
     target.with_suffix(".failed.ipynb").unlink(missing_ok=True)
     print(f"{source.stem}: done in {time.monotonic() - started:.1f} s", flush=True)

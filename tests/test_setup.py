@@ -19,7 +19,7 @@ from fairlib import ledger
 from fairlib.data import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]*_*.ipynb"))
 EXTRAS = PROJECT["optional-dependencies"]
 LOCKED = [*PROJECT["dependencies"], *(d for extra in ("notebooks", "develop", "engines") for d in EXTRAS[extra])]
 CONDA_NAMES = {"duckdb": "python-duckdb"}  # where a package is called otherwise there
@@ -190,7 +190,7 @@ def test_notebooks_are_stored_clean(path):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     assert notebook.cells[0].cell_type == "markdown"
-    assert notebook.cells[0].source.startswith(f"# {path.stem[:2]} ")
+    assert notebook.cells[0].source.startswith(f"# {path.stem.split('_')[0]} ")
     for cell in notebook.cells:
         assert re.fullmatch(r"[a-z][a-z0-9-]*", cell.id), cell.id  # fixed and readable, not random
         assert "sys.path" not in cell.source
