@@ -32,7 +32,7 @@ def measure_sequences(
 
     tokens : any table that `fairlib.tables` knows; its rows are brought into memory. One row per token of a sentence,
         which is a (source, group, term). `position` orders the tokens of a sentence; `slot` is true on those of the
-        identity term; labels and predictions are BILOU tags; probabilities, if any, have a column per tag (`p_U-LOC`).
+        identity term; labels and predictions are BILOU tags; probabilities have a column per tag (`p_U-LOC`) or type.
     classes : entity types; by default those that occur as labels.
 
     F1, recall and false negative rates are on exact spans; other scores of predictions see every token as a decision.
@@ -78,8 +78,8 @@ def _views(tokens, names: Columns, own: dict, classes) -> tuple[dict[str, Exampl
     first = frame.loc[~pd.Series(sentence).duplicated(), SENTENCE]
     by_span = matched[["label", "prediction"]].join(first.iloc[matched["sentence"]].reset_index(drop=True))
     types = {name: spans.split(frame[name])[1] for name in ("label", "prediction")}
-    by_token = frame[[*SENTENCE, "slot"]].assign(**types, **_probability_of_types(tokens, tags, order))
     known, occurring = (sorted({*kinds} - {spans.OUTSIDE}) for kinds in (np.r_[*types.values()], types["label"]))
+    by_token = frame[[*SENTENCE, "slot"]].assign(**types, **_probability_of_types(tokens, tags, order, known))
     wanted = occurring if classes is None else [classes] if isinstance(classes, str) else list(classes)
     if strange := [name for name in wanted if name not in known]:
         raise ValueError(f"classes must be entity types of the tags, {', '.join(known)}, found {strange[0]!r}")
@@ -105,15 +105,15 @@ def _sorted(tokens: pd.DataFrame, columns: dict[str, str]) -> tuple[pd.DataFrame
     return frame.iloc[order].reset_index(drop=True), order
 
 
-def _probability_of_types(tokens: pd.DataFrame, tags: dict[str, str], order: np.ndarray) -> dict[str, np.ndarray]:
+def _probability_of_types(tokens: pd.DataFrame, tags: dict[str, str], order: np.ndarray, known: list[str]) -> dict:
     """Sum the probabilities of the tags of each type: columns p_<type>."""
     sums: dict[str, np.ndarray] = {}
     for tag, name in tags.items():
-        if tag == spans.OUTSIDE or tag[:2] in ("B-", "I-", "L-", "U-"):
+        if (of_position := tag[:2] in ("B-", "I-", "L-", "U-")) or tag in (spans.OUTSIDE, *known):
             values = tokens[name].to_numpy(dtype=float)[order]
             if not np.isfinite(values).all() or values.min() < 0:  # before a sum could hide it
                 raise ValueError(f"probabilities must lie in [0, 1]; column {name!r} holds others or missing values")
-            kind = f"p_{spans.split([tag])[1][0]}"
+            kind = f"p_{tag[2:] if of_position else tag}"
             sums[kind] = sums.get(kind, 0.0) + values
     return sums
 

@@ -129,8 +129,8 @@ def unequal_base_rates(rates, size, rng, **columns):
 @pytest.mark.parametrize("tied", [False, True])
 def test_a_model_is_not_accused_of_its_base_rates(monkeypatch, tied):
     monkeypatch.setattr(summary, "SPLITS", 2)
-    rng, audits, claims = np.random.default_rng(3), 80, 0
-    own = {"source": "person"} if tied else {}
+    rng, audits, claims = np.random.default_rng(3), 40, 0
+    own = {"metrics": ["FPED", "FNED", "FPRRatio", "TPRGap", "ParityGap"]} | ({"source": "person"} if tied else {})
     for _ in range(audits):
         columns = {"person": np.arange(900) // 3} if tied else {}
         found = audited(unequal_base_rates([0.1, 0.5, 0.9], 300, rng, **columns), **own).set_index("metric")
@@ -154,7 +154,7 @@ def test_verdicts_do_not_depend_on_the_seed(monkeypatch):
     verdicts = set()
     for seed in range(10):
         monkeypatch.setattr(summary, "SEED", seed)
-        report = fairlib.audit(scores, group=["race", "sex"], label="charged", prediction="high", count="count")
+        report = fairlib.audit(scores, group="race", label="charged", prediction="high", count="count")
         found = report.metrics
         assert (found["p_error"] <= 0.02).all()
         verdicts.add(tuple(found["p_corrected"] <= 0.05))

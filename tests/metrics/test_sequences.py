@@ -160,3 +160,13 @@ def test_context_that_differs_only_in_length_changes_only_metrics_without_true_c
 def test_wrong_tables_are_refused(spoil, options, message):
     with pytest.raises(ValueError, match=message):
         fairlib.measure_sequences(spoil(tokens()), **options)
+
+
+def test_probabilities_by_type_are_as_good_as_by_tag():
+    frame = tokens(seed=8)
+    tags = frame.filter(like="p_")
+    kinds = tags.columns.str.split("_").str[1].str.split("-").str[-1]
+    by_type = tags.T.groupby("p_" + kinds).sum().T
+    assert {"p_O", "p_LOC"} <= set(by_type) and by_type.shape[1] < tags.shape[1]
+    found = measured(frame.drop(columns=tags.columns).join(by_type), MANY_GROUPS)
+    pd.testing.assert_series_equal(found, measured(frame, MANY_GROUPS))

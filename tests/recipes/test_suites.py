@@ -1,4 +1,7 @@
-"""The suites are complete, balanced and grammatical in every filled form."""
+"""Suites are built as the paper's code builds them: from a small example here, from the released files where they are.
+
+What is released is not part of the project: those tests are skipped without it.
+"""
 
 import re
 
@@ -6,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairlib.metrics import templates
-from fairlib.recipes import suites
+from fairlib.metrics import spans, templates
+from fairlib.recipes import originals, suites
 
 # Table 3 of the paper, typed from the paper; nationality by six quantiles, names by the two typical genders.
 GROUPS = {
@@ -21,172 +24,166 @@ GROUPS = {
     "nationality": "1q 2q 3q 4q 5q 6q",
     "names": "female male",
 }
-# Every word that follows "an" in some sentence. Anything else that follows an article must follow "a".
-AFTER_AN = {
-    *("AMAB", "AFAB", "ambigender", "androgynous", "intersex", "agender", "asexual", "atheist", "Orthodox", "African"),
-    *("American", "Alaska", "Asian", "adult", "old", "older", "elderly", "Algerian", "Angolan", "Argentine", "Afghan"),
-    *("Egyptian", "Ethiopian", "Indian", "Indonesian", "Iranian", "Iraqi", "Italian", "intellectual", "able-bodied"),
-    *("appointment", "apartment", "electrician", "office", "amazing"),
-}
+released = pytest.mark.skipif(
+    not all(originals.at_hand(file) for path, file in suites.ORIGINALS.items() if path != suites.LEXICON),
+    reason="the released templates and terms are not at hand (generalized/ in the folder of genuine files)",
+)
+GENUINE = [pytest.param(False, id="example"), pytest.param(True, id="released", marks=released)]
 
 
 @pytest.fixture(scope="module")
-def everything():
-    return pd.concat([suites.suite(attribute) for attribute in templates.ATTRIBUTES], ignore_index=True)
+def suite_of():
+    made = {}
+
+    def build(attribute, genuine):
+        if (attribute, genuine) not in made:
+            made[attribute, genuine] = suites.suite(attribute, genuine=genuine)
+        return made[attribute, genuine]
+
+    return build
 
 
-def test_groups_are_those_of_table_3():
-    assert set(GROUPS) == set(templates.ATTRIBUTES)
-    for attribute, groups in GROUPS.items():
-        expected = {group.replace("_", " ") for group in groups.split()}
-        assert set(suites.suite(attribute)["group"]) == expected, attribute
+@released
+@pytest.mark.parametrize("attribute", GROUPS)
+def test_groups_and_templates_are_those_of_the_paper(attribute, suite_of):
+    suite = suite_of(attribute, True)
+    assert set(suite["group"]) == {group.replace("_", " ") for group in GROUPS[attribute].split()}
+    sources = suite.drop_duplicates("source")
+    assert sources["label"].value_counts().to_dict() == {"negative": 20, "neutral": 20, "positive": 20}
+    own = ~sources["source"].str.startswith("generic")
+    assert own.sum() == {"names": 60, "disability": 31}.get(attribute, 30)
 
 
-def test_every_suite_has_sixty_templates_balanced_over_the_classes(everything):
-    sources = everything.drop_duplicates(["attribute", "source"])
-    counts = pd.crosstab(sources["attribute"], sources["label"])
-    assert (counts == 20).all(axis=None) and list(counts) == ["negative", "neutral", "positive"]
+@released
+def test_terms_of_the_released_suites_are_those_of_table_4(suite_of):
+    """Identity terms of Table 4 by group; its "female (n)" is a term of its own."""
+    gender = suite_of("gender", True).groupby("group")["term"].agg(set)
+    assert gender["aab"] == {"AMAB", "AFAB", "DFAB", "DMAB", "female-assigned", "male-assigned"}
+    assert gender["female"] == {"female", "female (noun)", "woman"}
+    assert gender["male"] == {"male", "male (noun)", "man"}
+    assert gender["no-gender"] == {"agender", "agendered", "genderless"}
+    assert len(gender["many-genders"]) == 12
+    names = suite_of("names", True).groupby(["source", "group"]).size()
+    assert (names == 100).all()  # 20 templates a class: the 2,000 of the authors' own counts
 
 
-def test_thirty_templates_are_shared_by_the_explicit_attributes_and_thirty_are_their_own(everything):
-    sets = everything["source"].str.split("/").str[0]
-    counts = everything.drop_duplicates(["attribute", "source"]).groupby(["attribute", sets]).size()
-    assert (counts == 30).all()
-    for attribute in templates.ATTRIBUTES:
-        assert set(counts[attribute].index) == {"people" if attribute == "names" else "generic", attribute}
+@pytest.mark.parametrize("genuine", GENUINE)
+@pytest.mark.parametrize("attribute", GROUPS)
+def test_every_source_has_every_group_once_per_term_and_no_open_slot(attribute, genuine, suite_of):
+    suite = suite_of(attribute, genuine)
+    assert not suite.duplicated(["source", "group", "term"]).any()
+    assert suite["label"].isin(templates.CLASSES).all() and not suite["text"].str.contains("[{}]").any()
+    if genuine:  # the example has too few terms for that
+        groups = suite.groupby("source")["group"].nunique()
+        assert (groups == suite["group"].nunique()).all()
+    article = suite["text"].str.extractall(r"(?P<article>\b[Aa]n?) (?P<letter>\w)")
+    filled = article[article["letter"].str.lower().isin([*"bcdfgjklmnpqrstvwxyz"])]
+    assert not filled["article"].str.lower().eq("an").any()
 
 
-def test_each_suite_is_the_full_product_of_templates_and_terms(everything):
-    for attribute, suite in everything.groupby("attribute"):
-        cells = suite.groupby(["source", "group", "term"]).size()
-        assert (cells == 1).all()
-        assert len(cells) == 60 * len(suites.terms(attribute))
+def test_terms_fill_the_slots_of_their_part_of_speech():
+    def words(attribute, slot):
+        found = suites.fillers(attribute)
+        return found[found["slot"] == slot].set_index("term")["words"].to_dict()
+
+    assert words("sexual_orientation", "identity_adj") == {name: name for name in ("gay", "straight", "bisexual")}
+    people = words("sexual_orientation", "identity_np")
+    assert people["gay"] == "gay person" and people["gay (noun)"] == "gay"
+    assert words("gender", "identity_np")["trans woman"] == "trans woman"  # listed twice, filled once
+    assert "genderfluid" not in words("gender", "identity_adj")  # has no group
+    assert set(words("age", "identity_np")) == {"young", "teenage", "middle aged", "elderly"}  # adjectives only
+    disability = words("disability", "disability_friend")
+    assert disability["deaf"] == "deaf friend" and disability["with epilepsy"] == "friend with epilepsy"
+    assert "wheelchair user" not in disability and "wheelchair user" in words("disability", "disability_np")
+    assert "handicapped" not in words("disability", "identity_np")  # not recommended
+    assert words("religion", "religion") == {"Islam": "Islam", "Judaism": "Judaism"}
+    assert words("religion", "person")["Muslim (noun)"] == "Muslim"
+    assert words("nationality", "country_adj")["New Zealand"] == "New-Zealand"  # as the released code writes it
 
 
-def test_no_sentence_occurs_twice_within_an_attribute(everything):
-    assert not everything.duplicated(["attribute", "text"]).any()
-    assert not everything.drop_duplicates(["source"])["text"].duplicated().any()
+def test_countries_are_cut_into_sixths_of_total_product_from_the_smallest():
+    groups = suites.fillers("nationality").query("slot == 'country'").set_index("term")["group"]
+    assert groups["Tuvalu"] == "1q" and groups["United States"] == groups["India"] == "6q"
+    assert "Somalia" not in groups and groups.value_counts().between(2, 3).all()
 
 
-def test_every_sentence_is_one_sentence_without_an_open_slot(everything):
-    text = everything["text"]
-    assert text.str.fullmatch(r"[A-Z][^.!?{}]*[.!?]").all()
-    assert not text.str.contains(r"  | [,.]|^ | $").any()
+@released
+def test_the_released_countries_begin_with_the_smallest_economies():
+    groups = suites.fillers("nationality", genuine=True).query("slot == 'country'").set_index("term")["group"]
+    assert len(groups) == 187 and groups.value_counts().to_dict() == {"1q": 32} | {f"{q}q": 31 for q in range(2, 7)}
+    assert set(groups[["Tuvalu", "Nauru", "Palau", "Saint Lucia"]]) == {"1q"}
+    assert set(groups[["United States", "China", "India", "Germany"]]) == {"6q"}
 
 
-def test_every_article_fits_the_word_that_follows(everything):
-    text = " ".join(everything["text"].unique())
-    found = set(re.findall(r"\b[Aa]n ([\w'-]+)", text))
-    assert found <= AFTER_AN, found - AFTER_AN
-    after_a = set(re.findall(r"\b[Aa] ([\w'-]+)", text))
-    assert not after_a & AFTER_AN
-    # Words that begin with a vowel letter but are spoken with a consonant.
-    assert {word for word in after_a if word[0].lower() in "aeiou"} <= {"Ugandan", "Ukrainian", "European", "useful"}
+def test_fill_writes_articles_and_capitals_as_the_released_code_does():
+    assert suites.fill("{Identity_adj} people met.", "middle aged") == "Middle aged people met."
+    assert suites.fill("I am {a:identity_np}.", "European person") == "I am an European person."  # by letter
+    assert suites.fill("Alex was raised {a:person}.", "Jew") == "Alex was raised a Jew."
 
 
-def test_verbs_agree_with_the_slot():
-    """The words that follow a slot, read one by one: no plural slot has a singular verb, nor the other way round."""
-    table = pd.read_csv(suites.FOLDER / "sentiment.csv")
-    slot = r"(?P<before>\w*) ?\{(?:a )?(?P<form>\w+) ?(?P<head>\w*)\},? (?:still )?(?P<next>\w+)"
-    slots = table["text"].str.extract(slot).dropna()
-    slots = slots[
-        ~slots["before"].isin(["for", "by", "of", "in", "with", "on", "to"])
-    ]  # there another word is the subject
-    plural = slots["form"].eq("nouns") | slots["head"].str.fullmatch(r"\w*[^s]s")
-    singular_verbs = {
-        "is",
-        "was",
-        "has",
-        "takes",
-        "lives",
-        "works",
-        "teaches",
-        "writes",
-        "spreads",
-        "meets",
-        "posts",
-        "uses",
-    }
-    plural_verbs = {"are", "were", "have", "hide", "live", "face", "lead", "achieve", "enjoy", "feel"}
-    assert plural.sum() >= 30 and (~plural).sum() >= 150
-    assert not set(slots.loc[plural, "next"]) & singular_verbs
-    assert not set(slots.loc[~plural, "next"]) & plural_verbs
-    assert set(slots.loc[plural, "next"]) & plural_verbs >= {"are", "were", "have"}  # the pattern sees verbs
-
-
-def test_plural_forms_are_plural():
-    irregular = {"woman": "women", "man": "men"}
-    for attribute in GROUPS.keys() - {"names"}:
-        for row in suites.terms(attribute).itertuples():
-            expected = irregular.get(row.noun)
-            if expected is None:
-                head, *rest = re.split(r"(?<=person)", row.noun, maxsplit=1)
-                expected = head.replace("person", "people") + "".join(rest) if "person" in row.noun else row.noun + "s"
-            assert row.nouns == expected
-
-
-def test_slots_do_not_take_a_described_form_that_comes_after_the_noun_twice():
-    forms = {"adjective": "with epilepsy", "noun": "person with epilepsy"}
-    assert (
-        suites.fill("{a adjective engineer} is {a noun}.", forms)
-        == "An engineer with epilepsy is a person with epilepsy."
-    )
-
-
-def test_fill_says_which_form_or_slot_is_wrong():
-    with pytest.raises(ValueError, match="needs the form 'country', found noun"):
-        suites.fill("I live in {country}.", {"noun": "woman"})
-    with pytest.raises(ValueError, match="a slot that is not"):
-        suites.fill("I met {an noun}.", {"noun": "woman"})
-
-
-@pytest.mark.parametrize("call", [lambda: suites.suite("hair"), lambda: suites.terms("hair")])
-def test_an_unknown_attribute_is_named(call):
-    with pytest.raises(ValueError, match=r"attribute must be one of names, gender, .* found 'hair'"):
-        call()
-
-
-def test_a_suite_may_be_changed_without_changing_the_next():
-    forms = suites.terms("age")
-    forms["noun"] = "changed"
-    assert not suites.terms("age")["noun"].eq("changed").any()
-    assert not suites.suite("age")["text"].str.contains("changed").any()
-
-
-def test_countries_are_in_the_order_of_their_figures():
-    table = pd.read_csv(suites.FOLDER / "countries.csv")
-    per_head = 1e6 * table["gdp_million_usd"] / table["population"]
-    assert np.abs(per_head - table["gdp_per_head_usd"]).max() <= 0.5
-    assert per_head.is_monotonic_decreasing and table["group"].is_monotonic_increasing
-    assert (table["group"].value_counts() == 8).all()
+def test_what_is_wrong_is_named(monkeypatch):
+    for call in (suites.suite, suites.fillers):
+        with pytest.raises(ValueError, match=r"attribute must be one of names, gender, .* found 'hair'"):
+            call("hair")
+    read = suites._read
+    monkeypatch.setattr(suites, "_read", lambda *args: read(*args).assign(TEMPLATE="no slot at all"))
+    with pytest.raises(ValueError, match="must have one slot, found 'no slot at all'"):
+        suites.suite("age")
 
 
 # --- named entities ---------------------------------------------------------------------------------------------------
 
 
-def test_ner_suite_has_22_sentences_per_country_with_one_slot_each():
+@released
+def test_there_are_22_templates_for_named_entities_of_which_two_hold_an_adjective():
+    suite = suites.ner_suite(genuine=True)
+    assert suite["source"].nunique() == 22
+    kinds = suite[suite["slot"]].groupby("source")["label"].agg(lambda tags: tags.iloc[0][2:])
+    assert kinds.value_counts().to_dict() == {"LOC": 20, "ORG": 1, "MISC": 1}
+    assert suite[suite["label"].str.endswith("LOC")].groupby("source")["term"].nunique().eq(187).all()
+
+
+@pytest.mark.parametrize("genuine", GENUINE)
+def test_entity_tags_are_well_formed_and_cover_the_slot(genuine):
+    suite = suites.ner_suite(genuine=genuine)
+    sentence = suite.groupby(["source", "group", "term"], sort=False).ngroup()
+    assert (suite["position"] == suite.groupby(sentence).cumcount()).all()
+    for column in ("label", "released"):
+        spans.from_tags(suite[column], sentence, strict=column == "label")
+    country = suite[suite["slot"] & suite["label"].str.endswith("LOC")]
+    names = country.groupby(["source", "term"])["token"].agg("".join)
+    assert (names == names.index.get_level_values("term").str.replace(" ", "")).all()
+    # Outside the slot the tags of a template do not depend on the country.
+    rest = suite[~suite["slot"]].groupby(["source", "term"])["label"].agg(" ".join)
+    assert rest.groupby("source").nunique().max() == 1
+
+
+def test_the_released_labels_differ_where_a_slot_with_a_capital_takes_several_tokens():
     suite = suites.ner_suite()
-    sentences = suite.groupby(["source", "term"])
-    assert suite["source"].nunique() == 22 and len(sentences) == 22 * 48
-    assert (suite["position"] == sentences.cumcount()).all()
-    filled = suite[suite["slot"]].groupby(["source", "term"])["token"].agg(" ".join)
-    assert (filled == filled.index.get_level_values("term")).all()
+    by_sentence = suite.groupby(["source", "term"])[["token", "label", "released"]].agg(" ".join)
+    capital = by_sentence.loc["nationality/03", "New Zealand"]
+    assert capital["token"] == "New Zealand will play against Peru on Sunday ."
+    assert capital["label"] == "B-LOC L-LOC O O O U-LOC O O O"
+    assert capital["released"] == "U-LOC O O O U-LOC O O O O"
+    differs = (by_sentence["label"] != by_sentence["released"]).groupby(["source", "term"]).any()
+    several = suite[suite["slot"]].groupby(["source", "term"]).size() > 1
+    begins = np.isin(several.index.get_level_values("source"), ["nationality/03", "nationality/05"])
+    assert (differs == (several & begins)).all()
 
 
-def test_ner_tags_are_well_formed_bilou():
-    suite = suites.ner_suite()
-    pattern = re.compile(r"((O|U-(\w+)|B-(\w+) (I-\4 )*L-\4) )*")
-    for _, tags in suite.groupby(["source", "term"])["label"]:
-        assert pattern.fullmatch(" ".join(tags) + " ")
-    assert set(suite.loc[suite["slot"], "label"]) == {"U-LOC", "B-LOC", "L-LOC"}
-    # Outside the slot the tags of a template do not depend on the country, but for its article.
-    rest = suite[~suite["slot"] & ~suite["token"].str.lower().eq("the")]
-    assert rest.groupby(["source", "term"])["label"].agg(" ".join).groupby("source").nunique().max() == 1
+def test_entities_that_a_template_lacks_are_named(monkeypatch):
+    read = suites._read
+    monkeypatch.setattr(suites, "_read", lambda *args: read(*args).assign(NER="Narnia:U-LOC"))
+    with pytest.raises(ValueError, match="lacks the token 'Narnia'"):
+        suites.ner_suite()
 
 
-def test_every_ner_sentence_begins_with_a_capital_and_ends_with_a_full_stop():
-    sentences = suites.ner_suite().groupby(["source", "term"])["token"].agg(" ".join)
-    assert sentences.str.fullmatch(r"[A-Z].* \.").all() and not sentences.str.contains(r"[{}]|  ").any()
-    with_article = sentences[sentences.str.contains("[Tt]he (?:United|Philippines)")].index
-    assert set(with_article.get_level_values("term")) == {"United States", "United Kingdom", "Philippines"}
-    assert len(with_article) == 22 * 3
+def test_tokens_are_split_at_hyphens_and_before_a_possessive():
+    assert suites.TOKEN.findall("Guinea-Bissau's Côte d'Ivoire!") == [
+        *("Guinea", "-", "Bissau", "'s", "Côte", "d'Ivoire", "!")
+    ]
+
+
+def test_no_sentence_of_the_example_is_unfinished():
+    texts = pd.concat([suites.suite(attribute) for attribute in GROUPS])["text"]
+    assert texts.map(lambda text: bool(re.fullmatch(r"[A-Z][^.!?{}]*[.!?]", text))).all()

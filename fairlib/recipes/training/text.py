@@ -1,5 +1,7 @@
 """Sentiment (SemEval-2018 valence, 2 and 3 classes) and named entities (CoNLL-2003): train, score, run on the suites.
 
+The suites are those released with the paper (`fairlib.suites`), so that the encoder alone differs from it.
+
 Two families of models see the same data: a fine-tuned encoder with three seeds, and counted words with logistic
 regression. The encoder is a setting: the environment variable FAIRLIB_ENCODER names one on the Hugging Face hub or in
 a folder (`roberta-base` is the paper's); by default it is the small one that comes as a package and needs no network.
@@ -37,7 +39,7 @@ CLASSES = {
 }
 SPLITS = ("dev", "test")
 SUITE = ["attribute", "source", "group", "term", "label"]
-ENTITY_SUITE = ["source", "group", "term", "position", "slot", "label"]
+ENTITY_SUITE = ["source", "group", "term", "position", "slot", "label", "released"]
 SCORES = ["split", "class", "gold", "predicted", "correct"]
 DIGITS = 5  # of a stored probability
 _OUTCOMES: dict[str, list] = {}  # by task: three tables are made from the same runs
@@ -54,16 +56,16 @@ class Outcome:
     log_probability: np.ndarray
 
 
-def sentiment_predictions() -> pd.DataFrame:
-    """Return one row per model, classes (2 or 3), seed and sentence of the suites; the text is joined by its keys.
+def suite_predictions() -> pd.DataFrame:
+    """Return one row per model, classes (2 or 3), seed and sentence of the eight suites; no text.
 
     p_neutral is missing for 2 classes. The 2-class models see the neutral sentences too.
     """
     return _tidy([sentiment_table(outcome) for outcome in outcomes(("semeval2", "semeval3"))])
 
 
-def entity_predictions() -> pd.DataFrame:
-    """Return one row per model, seed and token of the entity suite; the token is joined by its keys."""
+def country_predictions() -> pd.DataFrame:
+    """Return one row per model, seed and token of the entity suite; no text but the countries' names."""
     return _tidy([entity_table(outcome) for outcome in outcomes(("conll2003",))])
 
 
@@ -191,10 +193,10 @@ def by_sentence(tokens: pd.DataFrame, keys: str | list[str] = "sentence") -> tup
 
 
 def suite(task: str) -> pd.DataFrame:
-    """Return what the models are run on: all sentences of the seven attributes and names, or the entity suite."""
+    """Return what the models are run on: all sentences of the released suites, or the entity suite."""
     if task == "conll2003":
-        return suites.ner_suite()
-    return pd.concat([suites.suite(name) for name in templates.ATTRIBUTES], ignore_index=True)
+        return suites.ner_suite(genuine=True)
+    return pd.concat([suites.suite(name, genuine=True) for name in templates.ATTRIBUTES], ignore_index=True)
 
 
 def fingerprint(*parts) -> str:
@@ -241,12 +243,17 @@ def sentiment_table(outcome: Outcome) -> pd.DataFrame:
 
 
 def entity_table(outcome: Outcome) -> pd.DataFrame:
-    """Return a run's outputs on the entity suite: keys, label, prediction (best valid sequence) and probabilities."""
+    """Return a run's outputs on the entity suite: keys, labels, prediction (best valid sequence) and probabilities.
+
+    The probability of a type is summed over its B, I, L and U.
+    """
     table = suite(outcome.task)[ENTITY_SUITE]
     lengths = table.groupby(["source", "group", "term"], sort=False).size().to_numpy()
     best = tags.best_sequence(outcome.log_probability, lengths)
     table = table.assign(model=outcome.model, seed=outcome.seed, prediction=np.array(tags.TAGS)[best])
-    probability = pd.DataFrame(rounded(outcome.log_probability), columns=[f"p_{tag}" for tag in tags.TAGS])
+    kinds = pd.Series([f"p_{tag.rpartition('-')[2]}" for tag in tags.TAGS])
+    probability = pd.DataFrame(np.exp(outcome.log_probability)).T.groupby(kinds).sum().T
+    probability = probability.round(DIGITS).astype(np.float32)
     return pd.concat([table[["model", "seed", *ENTITY_SUITE, "prediction"]], probability], axis=1)
 
 
