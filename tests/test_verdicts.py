@@ -1,4 +1,4 @@
-"""Published verdicts that rest on drawn numbers are the same whatever is drawn: the notebooks' own cells, with other seeds."""
+"""Published verdicts that rest on drawn numbers are the same whatever is drawn: the notebooks, with other seeds."""
 
 import matplotlib.pyplot as plt
 import nbformat
