@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from fairlib import tables
+from fairlib.auditing.bands import banded
 from fairlib.metrics.examples import code, complete, distinct, index
 from fairlib.tables import COUNT, listed
 
@@ -206,7 +207,7 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
 
 def _attribute(column: pd.Series, count: pd.Series, notes: list[str]) -> Coded:
     """Code a column of groups, of which the missing are one, and note what is odd about it."""
-    codes, values = code(column)
+    codes, values = code(banded(column, count, notes))
     names, called = _spelled(values), f"Column {column.name!r}"
     if names != [label_text(value) for value in values]:
         notes.append(f"{called} holds values that look alike, such as 1 and '1'; they are kept apart.")

@@ -349,14 +349,16 @@ def test_unicode_mixed_types_and_empty_names():
 
 
 def test_ten_thousand_groups():
-    frame = people(20_000).assign(sex=np.arange(20_000) % 10_000)
+    frame = people(20_000).assign(sex=[f"g{i % 10_000}" for i in range(20_000)])
     report = fairlib.audit(frame, group=["sex", "age"], **BINARY, depth=1, metrics=["errors", "misses", "ParityGap"])
     assert len(report.to_frame()) == 2 * (10_000 + 3)
     assert len(report.to_html()) < 2_000_000 and len(str(report)) < 100_000
-    frame = pd.DataFrame({"sex": np.arange(51_000), "row": np.arange(51_000) % 10, "label": 0, "prediction": 1})
+    frame = pd.DataFrame(
+        {"sex": [f"g{i}" for i in range(51_000)], "row": np.arange(51_000) % 10, "label": 0, "prediction": 1}
+    )
     with pytest.raises(ValueError, match="51,000 groups by 'sex', more than 50,000; put values into classes"):
         fairlib.audit(frame, group="sex", **BINARY)
-    frame["sex"] //= 10
+    frame["sex"] = frame["sex"].str[:-1]
     with pytest.raises(ValueError, match="51,000 groups by 'sex' and 'row', .* one by one"):
         fairlib.audit(frame, group=["sex", "row"], **BINARY)
 

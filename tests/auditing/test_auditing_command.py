@@ -102,9 +102,7 @@ def test_options_reach_the_audit(path, capsys):
         ["audit", str(path), *ROLES, "--reference", "age=old", "--depth", "1", "--metrics", "errors", "--minimum", "50"]
     )
     said = capsys.readouterr().out
-    assert (
-        "age = young" not in said and "of 2 differences tested" in said
-    )  # errors by sex and age
+    assert "age = young" not in said and "of 2 differences tested" in said  # errors by sex and age
     main(["audit", str(path), "--group", "age", *ROLES[3:], "--reference", "old", "--positive", "0"])
     assert "‘0’" in capsys.readouterr().out
 

@@ -182,3 +182,21 @@ def test_two_models_are_compared_on_the_same_cases():
     pd.testing.assert_frame_equal(arrays.changes, report.changes)
     with pytest.raises(ValueError, match="compare: not beside a source"):
         fairlib.audit(frame.assign(s=range(2000)), group="sex", **BINARY, compare="other", source="s")
+
+
+def test_many_numbers_are_put_into_named_bands_and_said(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = people(2000).assign(years=rng.integers(18, 91, 2000), code=[f"{i:03}" for i in range(100)] * 20)
+    report = fairlib.audit(frame, group=["years", "code"], **BINARY, metrics="errors", depth=1)
+    (said,) = [note for note in report.aside if "bands" in note]
+    found = report.to_frame().query("attribute == 'years'")
+    assert len(found) == 4 and found["n"].between(450, 550).all() and found["n"].sum() == 2000
+    for row in found.to_dict("records"):
+        low, high = map(int, row["group"].removeprefix("years = ").split(" to "))
+        assert row["n"] == frame["years"].between(low, high).sum() and row["group"].removeprefix("years = ") in said
+    assert (report.to_frame()["attribute"] == "code").sum() == 100  # what has a leading zero is a name
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    main(["audit", str(tmp_path / "p.csv"), "--group", "years", "--label", "label", "--prediction", "prediction"])
+    assert said in capsys.readouterr().out
+    frame["years"] = frame["years"].astype(float).where(frame.index > 99)
+    assert len(fairlib.audit(frame, group="years", **BINARY, metrics="errors").to_frame()) == 4  # the missing set aside

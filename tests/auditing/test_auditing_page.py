@@ -199,7 +199,9 @@ def test_rates_of_too_few_are_not_given_away():
 def test_long_lists_are_cut_and_counted():
     rng = np.random.default_rng(0)
     n = 8_000
-    frame = pd.DataFrame({"g": rng.integers(0, 200, n), "y": rng.integers(0, 2, n), "ŷ": rng.integers(0, 2, n)})
+    frame = pd.DataFrame(
+        {"g": [f"g{i}" for i in rng.integers(0, 200, n)], "y": rng.integers(0, 2, n), "ŷ": rng.integers(0, 2, n)}
+    )
     page = Page(fairlib.audit(frame, group="g", label="y", prediction="ŷ").to_html())
     assert "(25 of 200 groups, those whose differences are clearest)" in "".join(page.text)
     assert len(page.all("svg")) <= 5 * 26
