@@ -257,8 +257,10 @@ def test_a_few_cases_without_a_rare_large_value_are_not_taken_for_sure(source):
     level = np.repeat(rng.beta(0.05, 1, few * size + many), 4 if source else 1)
     unit = np.arange(len(level)) // (4 if source else 1)
     group = np.where(unit < few * size, unit // size, -1)  # many small groups that are like the large one
-    frame = pd.DataFrame({"group": group, "label": 1, "score": level, "source": unit})
-    _, found = compare(frame, reference={"group": -1}, names=("mean probability",), source=source, probability="score")
+    frame = pd.DataFrame({"group": [f"g{code}" for code in group], "label": 1, "score": level, "source": unit})
+    _, found = compare(
+        frame, reference={"group": "g-1"}, names=("mean probability",), source=source, probability="score"
+    )
     p = comparing.p_values(found)
     assert (p <= 0.05).mean() <= 0.05 and (p <= 0.001).mean() <= 0.005
 

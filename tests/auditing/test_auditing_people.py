@@ -91,8 +91,8 @@ def test_labels_that_are_constant_still_have_another_class(frame):
 def test_groups_keep_the_order_of_categories_and_others_are_sorted(frame):
     ordered = frame.assign(sex=pd.Categorical(frame["sex"], ["x", "m", "f"]))
     assert people.read(ordered, COLUMNS).attributes["sex"].names == ("m", "f")
-    numbers = people.read(frame, people.Columns(("person",), "label", "prediction"))
-    assert numbers.attributes["person"].names[:3] == ("0", "1", "2") and numbers.attributes["person"].names[-1] == "89"
+    numbers = people.read(frame.assign(person=frame["person"] % 12), people.Columns(("person",), "label", "prediction"))
+    assert numbers.attributes["person"].names == tuple(map(str, range(12)))
 
 
 def test_the_missing_and_the_empty_are_groups_that_are_named(frame):
@@ -178,5 +178,5 @@ def test_one_column_may_play_two_parts(frame):
 
 def test_many_groups_are_noted(frame):
     many = pd.concat([frame] * 4, ignore_index=True)
-    counted = people.read(many.assign(sex=range(2000)), COLUMNS)
+    counted = people.read(many.assign(sex=[f"g{i}" for i in range(2000)]), COLUMNS)
     assert "number rows?" in counted.notes[0]
