@@ -170,7 +170,7 @@ def test_amplification_without_rows_is_refused(held_by):
 
 @pytest.mark.parametrize("columns", [{"prediction": "prediction"}, {"probability": "p_pos", "positive": "pos"}])
 def test_audit(held_by, frame, columns):
-    how = {"group": "group", "label": "label", "interval": "counts"} | columns
+    how = {"group": "group", "label": "label"} | columns
     same(fairlib.audit(held_by(frame), **how).to_frame(), fairlib.audit(frame, **how).to_frame())
 
 
@@ -202,7 +202,7 @@ def test_a_cluster_of_dask_workers(frame):
         assert len(client.scheduler_info()["workers"]) == 2
         parts = dask.from_pandas(frame, npartitions=8)
         same(fairlib.measure(parts), fairlib.measure(frame))
-        how = {"group": "group", "label": "label", "prediction": "prediction", "interval": "counts"}
+        how = {"group": "group", "label": "label", "prediction": "prediction"}
         same(fairlib.audit(parts, **how).to_frame(), fairlib.audit(frame, **how).to_frame())
 
 

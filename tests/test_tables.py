@@ -180,7 +180,7 @@ def test_everything_else_reads_folders_and_datasets_too(folder):
     frame = frame.assign(women=(frame["group"] == "a").astype(int), right=(frame["label"] == "pos").astype(int))
     parquet.write_table(pa.Table.from_pandas(frame, preserve_index=False), folder / "all.parquet")
     columns = {"task": "right", "attribute": "women", "predicted": "p_pos"}
-    asked = {"group": "group", "label": "label", "prediction": "prediction", "interval": "counts"}
+    asked = {"group": "group", "label": "label", "prediction": "prediction"}
     for table in (folder / "all.parquet", datasets.Dataset.from_pandas(frame)):
         found = fairlib.amplification.from_table("A->T", table, **columns)
         expected = fairlib.amplification.attribute_to_task(frame["right"], frame["women"], frame["p_pos"])
