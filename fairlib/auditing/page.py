@@ -86,7 +86,7 @@ def _number(value: float) -> str:
 
 
 def _share(p: float) -> str:
-    return "–" if np.isnan(p) else "100%" if p >= 0.995 else f"{100 * p:.2g}%"
+    return "–" if np.isnan(p) else "100%" if p >= 0.995 else "<0.01%" if p < 0.0001 else f"{100 * p:.2g}%"
 
 
 def _limit(report) -> float:
