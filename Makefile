@@ -17,7 +17,7 @@ export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help reproduce test bench lab lint lock clean
+.PHONY: help reproduce test bench lab lint lock models images clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ lock:  ## resolve pyproject.toml into requirements.lock again (needs uv)
 models: $(INSTALLED)  ## train the sentiment and named-entity models again (extra packages; up to 45 minutes)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[models]'
 	$(BIN)/python -m fairlib data build suite_predictions country_predictions text_scores
+
+images: $(INSTALLED)  ## train paper 3's networks on COCO and CelebA in data/original/ (extra packages; days on a GPU)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[images]'
+	$(BIN)/python -m fairlib.recipes.training.images
 
 clean:  ## delete what was built: executed notebooks and the environment
 	rm -rf build $(VENV)

@@ -125,9 +125,7 @@ def check(claim_id: str, value=None, *, basis: str | None = None, found: str | N
         value = True if row["kind"] == "statement" else [float(number) for number in _printed(row)]
     status = _status(claim_id, row, value, basis)
     printed = row["printed"] + (f" ± {row['error']}" if row["error"] else "") + row["unit"]
-    computed = (
-        "undecided" if value is None and status == "inconclusive" else "" if value is None else _written(row, value)
-    )
+    computed = ("undecided" if status == "inconclusive" else "") if value is None else _written(row, value)
     shown = row[["experiment", "place", "quantity"]]
     return Claim(claim_id, *shown, printed, computed, status, basis.replace("open", ""), row["apart"], note)
 
@@ -177,9 +175,8 @@ def assemble() -> pd.DataFrame:
     parts = {name: PARTS / f"{name}.csv" for name in sorted(set(claims["notebook"]))}
     if missing := [name for name, path in parts.items() if not path.exists()]:
         raise ValueError(f"{PARTS} lacks what {', '.join(missing)} recorded; run `make reproduce`")
-    answered = pd.concat(
-        [pd.read_csv(path, dtype=str, keep_default_na=False).assign(notebook=name) for name, path in parts.items()]
-    )
+    tables = [pd.read_csv(path, dtype=str, keep_default_na=False).assign(notebook=name) for name, path in parts.items()]
+    answered = pd.concat(tables)
     if open_ := sorted(set(claims.index) - set(answered["id"])):
         raise ValueError(f"{len(open_)} printed claim(s) that no notebook answers: {', '.join(open_[:10])}")
     return answered.set_index("id").loc[claims.index].reset_index()
@@ -195,9 +192,14 @@ def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     stated = judging[judging["id"].map(published()["kind"]) == "statement"]
     judged = count(pd.concat([stated, judging[~judging["experiment"].isin(stated["experiment"])]]))
     most = judged[list(STATUSES)[::-1]].idxmax(axis=1).reindex(experiments().index).fillna("input")
-    best = experiments()["stand_in"].eq("") | (most != "reproduced")
-    table = experiments().join(count(judging).reindex(experiments().index, fill_value=0))
-    return table.assign(verdict=most.where(best, "consistent"))
+    # Where genuine files took the place of every stand-in this time, nothing stands in.
+    printed = judging["id"].map(published()["basis"])
+    again = judging["experiment"][(judging["basis"] == "original") & printed.isin(["substitute", "open"])]
+    left = judging["experiment"][(judging["basis"] == "substitute") & (printed == "substitute")]
+    known = experiments().copy()
+    known.update(known.loc[[*{*again} - {*left}]].replace("stand-in", "original").assign(stand_in=""))
+    table = known.join(count(judging).reindex(experiments().index, fill_value=0))
+    return table.assign(verdict=most.where(known["stand_in"].eq("") | (most != "reproduced"), "consistent"))
 
 
 def sentence(found: pd.DataFrame) -> str:
@@ -216,14 +218,10 @@ def as_markdown(table: pd.DataFrame) -> str:
     lines += _markdown_rows(found[shown].assign(numbers=numbers).reset_index().rename(columns={"stand_in": "stand-in"}))
     lines += ["", RULE, "", *(f"- **{status}**: {meaning}" for status, meaning in STATUSES.items())]
     shown = ["place", "quantity", "printed", "computed", "status", "notebook", "note"]
-    parts = [
-        (f"{name}: {title}", table["experiment"].eq(name) & (table["apart"] == ""))
-        for name, title in found["title"].items()
-    ]
-    parts += [(title, table["apart"] == kind) for kind, title in APART.items() if kind]
-    for title, chosen in parts:
-        if chosen.any():
-            lines += ["", f"## {title}", "", *_markdown_rows(table.loc[chosen, shown])]
+    kinds = table["apart"].where(table["apart"] != "", table["experiment"])
+    for kind, title in {**(found.index + ": " + found["title"]), **APART}.items():
+        if (kinds == kind).any():
+            lines += ["", f"## {title}", "", *_markdown_rows(table.loc[kinds == kind, shown])]
     return "\n".join(lines) + "\n"
 
 
@@ -274,9 +272,8 @@ def _status(claim_id: str, row: pd.Series, value, basis: str) -> str:
 def _agrees(row: pd.Series, values: np.ndarray, *, within_error: bool) -> bool:
     if row["kind"] == "statement":
         return bool(values[0])
-    if within_error and row["error"] and abs(values[0] - float(row["printed"])) <= float(row["error"]):
-        return True
-    return all(map(_equal_after_rounding, _printed(row), values))
+    inside = within_error and row["error"] and abs(values[0] - float(row["printed"])) <= float(row["error"])
+    return bool(inside) or all(map(_equal_after_rounding, _printed(row), values))
 
 
 def _printed(row: pd.Series) -> list[str]:

@@ -205,19 +205,31 @@ def test_pages_are_written_and_the_same_twice(desk, monkeypatch):
 )
 def test_the_verdict_is_what_most_have(monkeypatch, statuses, stand_in, verdict):
     monkeypatch.setattr(ledger, "experiments", lambda: pd.DataFrame({"stand_in": {"demo/one": stand_in}}))
-    kinds = pd.DataFrame({"kind": "number"}, index=[f"demo/{place}" for place in range(len(statuses))])
+    kinds = pd.DataFrame(
+        {"kind": "number", "basis": "formula"}, index=[f"demo/{place}" for place in range(len(statuses))]
+    )
     monkeypatch.setattr(ledger, "published", lambda: kinds)
-    table = pd.DataFrame({"id": kinds.index, "experiment": "demo/one", "status": statuses, "apart": ""})
+    facts = {"experiment": "demo/one", "basis": "formula"}
+    table = pd.DataFrame({"id": kinds.index, "status": statuses, "apart": ""} | facts)
     assert ledger.verdicts(table)["verdict"].tolist() == [verdict]
     # What stands apart does not judge; and where there are statements, numbers do not.
-    told = pd.DataFrame(
-        {"id": ["demo/s", "demo/t"], "experiment": "demo/one", "status": "differs", "apart": ["", "ours"]}
-    )
-    monkeypatch.setattr(
-        ledger, "published", lambda: pd.concat([kinds, pd.DataFrame({"kind": "statement"}, index=told["id"])])
-    )
+    told = pd.DataFrame({"id": ["demo/s", "demo/t"], "status": "differs", "apart": ["", "ours"]} | facts)
+    stated = pd.DataFrame({"kind": "statement", "basis": "formula"}, index=told["id"])
+    monkeypatch.setattr(ledger, "published", lambda: pd.concat([kinds, stated]))
     assert ledger.verdicts(pd.concat([table, told[1:]]))["verdict"].tolist() == [verdict]
     assert ledger.verdicts(pd.concat([table, told]))["verdict"].tolist() == ["differs"]
+
+
+def test_nothing_stands_in_where_genuine_files_took_every_place(desk):
+    ledger.record("01_one", ONE)
+    for original, stand_in, model, verdict in [
+        (["range"], "a small model", "stand-in", "consistent"),
+        (["range", "mean"], "a small model", "stand-in", "consistent"),  # one substitute is left
+        (["range", "mean", "p"], "", "original", "reproduced"),
+    ]:
+        ledger.record("02_two", {"p": 0.872, "mean": 0.5, "range": (0.0, 0.12)}, found={"p": "x"}, original=original)
+        row = ledger.verdicts(ledger.assemble()).loc["demo/two"]
+        assert row[["stand_in", "model", "verdict"]].tolist() == [stand_in, model, verdict]
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from fairlib.data import load
+from fairlib.recipes.photographs import MASKS
 from fairlib.recipes.wang2021 import EVERY
 
-MASKS = ("none", "noisy", "full")
 SIDE = 36  # pixels
 CELL = 12  # an object lives in one of 3 x 3 cells
 GLYPH = 7

@@ -93,10 +93,14 @@ def from_hub(repository: str, *, split: str, config: str | None = None, revision
 
 
 def build(name: str) -> Path:
-    """Compute the bundled table `name` again and write it with its new checksum in the card."""
+    """Compute the bundled table `name` again and write it."""
     if name not in names():
         raise ValueError(f"name must be one of {', '.join(names())}, found {name!r}")
-    frame = recipe_of(name)(bundle=True)
+    return store(name, recipe_of(name)(bundle=True))
+
+
+def store(name: str, frame: pd.DataFrame) -> Path:
+    """Write the bundled table `name`, and its checksum and number of rows into the card."""
     path = BUNDLED / name / card(name)["file"]
     if path.suffix == ".csv":
         write_whole(path, lambda beside: frame.to_csv(beside, index=False, lineterminator="\n"))

@@ -148,8 +148,13 @@ def test_bundled_captions_give_the_known_rates_of_wrong_gender():
 
 def test_bundled_masking_runs_hold_together():
     runs = fairlib.load("masking_runs", source="bundled")
-    assert runs.groupby(["objects", "mask"])["seed"].nunique().tolist() == [5] * 6
+    assert runs.groupby(["objects", "mask"])["seed"].nunique().tolist() == [5] * 3 * runs["objects"].nunique()
+    assert runs.groupby("objects")["inputs"].first().loc[["clear", "faint"]].eq("generated images").all()
     assert (runs["there"] <= runs["images"]).all() and (runs["named_called"] <= runs["called"]).all()
+    assert (runs["there_named"] <= runs[["there", "named"]].min(axis=1)).all()
+    right = runs.groupby(["objects", "mask", "seed", "object"])[["called_right", "images", "gender_accuracy"]]
+    right = right.agg({"called_right": "sum", "images": "sum", "gender_accuracy": "first"})
+    assert np.allclose(right["called_right"] / right["images"], right["gender_accuracy"])
     columns = ["named", "named_called", "there", "there_called"]
     totals = runs.groupby(["objects", "mask", "seed", "object"])[columns].sum()
     assert (totals["named"] == totals["named_called"]).all() and (totals["there"] == totals["there_called"]).all()

@@ -12,7 +12,6 @@ from sklearn.neural_network import MLPClassifier
 from fairlib.amplification import measures as amplification
 from fairlib.recipes.training import tabular
 from fairlib.recipes.training.tabular import (
-    OUTCOMES,
     Examples,
     Splits,
     balancing_weights,
@@ -21,6 +20,7 @@ from fairlib.recipes.training.tabular import (
     split,
     subsample,
 )
+from fairlib.recipes.training.tallies import OUTCOMES
 
 
 def examples(n, rng, *, inputs=12):

@@ -7,18 +7,24 @@ objects are. Nothing is loaded until an image is asked for. Needs only NumPy, pa
 from __future__ import annotations
 
 import json
+import pickle
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from fairlib.data import DataError
+from fairlib.recipes.celeba import GROUP, read_released
 from fairlib.recipes.originals import require_columns
+from fairlib.recipes.photographs import MASKS
 
 PERSON = 1  # COCO's category
-CELEBA_SPLITS = {"training": 0, "validation": 1, "test": 2}
-COCO_SPLITS = {"training": "train", "validation": "dev", "test": "test"}
+CELEBA_SPLITS = {"training": "train", "validation": "valid", "test": "test"}
+VALIDATION_SHARE = 5_413 / 22_966  # of the training images: the sizes in the released coco_validation_indices.pkl
+ARRAYS = {("multiarray", "_reconstruct"), ("multiarray", "scalar"), ("numpy", "ndarray"), ("numpy", "dtype")}
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,10 @@ class ImageSet:
         if self.task.shape[1] != len(self.tasks):
             raise ValueError(f"tasks must name {self.task.shape[1]} columns, found {len(self.tasks)} names")
 
+    def only(self, name: str) -> ImageSet:
+        """Return the same images with one task."""
+        return replace(self, task=self.task[:, [self.tasks.index(name)]], tasks=(name,))
+
     def load(self, index: int, *, side: int, mask: str = "none", rng=None) -> np.ndarray:
         """Return image `index`, masked, scaled to side x side, 3 x side x side in [0, 1].
 
@@ -49,8 +59,8 @@ class ImageSet:
         """
         from PIL import Image
 
-        if mask not in ("none", "noisy", "full"):
-            raise ValueError(f"mask must be one of none, noisy, full, found {mask!r}")
+        if mask not in MASKS:
+            raise ValueError(f"mask must be one of {', '.join(MASKS)}, found {mask!r}")
         with Image.open(self.paths[index]) as opened:
             image = np.array(opened.convert("RGB"))
         if mask != "none":
@@ -65,16 +75,44 @@ class ImageSet:
         return np.asarray(scaled, dtype=np.float32).transpose(2, 0, 1) / 255
 
 
-def coco(folder: Path, objects: list[str]) -> dict[str, ImageSet]:
-    """Read COCO 2014 from `folder`: annotations/instances_{train,val}2014.json, {train,val}2014/ and gender.csv.
+class _Data(pickle.Unpickler):
+    """Reads lists, dictionaries, text, numbers and NumPy arrays, also of Python 2; a pickle with code is refused."""
 
-    gender.csv has the columns split (train, dev, test), image_id and gender (man, woman), as Zhao et al. (2017)
-    assigned them. objects : COCO's category names, with underscores.
+    def find_class(self, module: str, name: str) -> object:
+        if (module.rpartition(".")[2], name) not in ARRAYS or not module.startswith("numpy"):
+            raise pickle.UnpicklingError(f"{module}.{name} is not data")
+        return getattr(np if module == "numpy" else np._core.multiarray, name)
+
+
+def genders(folder: Path) -> pd.DataFrame:
+    """Return the gender of COCO's images, columns split (train, dev, test), image_id and gender (man, woman).
+
+    They are read from the files that Zhao et al. (2017) released, train.data, dev.data and test.data: pickled lists of
+    {"img": "COCO_train2014_000000123456.jpg", "annotation": 322 numbers, the first of them 1 for a man}.
     """
-    folder = Path(folder)
-    genders = require_columns(
-        pd.read_csv(folder / "gender.csv"), ["split", "image_id", "gender"], folder / "gender.csv"
-    )
+    rows = []
+    for split in ("train", "dev", "test"):
+        path = Path(folder) / f"{split}.data"
+        try:
+            with path.open("rb") as stream:
+                for image in _Data(stream, encoding="latin1").load():
+                    number = int(re.search(r"_(\d+)\.\w+$", image["img"])[1])
+                    rows.append((split, number, "man" if image["annotation"][0] == 1 else "woman"))
+        except FileNotFoundError:
+            raise DataError(f"{path} is not there; it is in github.com/uclanlp/reducingbias, data/COCO") from None
+        except (pickle.UnpicklingError, EOFError, KeyError, TypeError) as error:
+            raise DataError(f"{path} is not one of the released lists of images ({error})") from error
+    return pd.DataFrame(rows, columns=["split", "image_id", "gender"])
+
+
+def coco(folder: Path, objects: tuple[str, ...]) -> dict[str, ImageSet]:
+    """Read COCO 2014 from `folder`: annotations/instances_{train,val}2014.json, {train,val}2014/, and the `genders`.
+
+    Validation is a part of the training images, as in the released scripts. Their part is given by places in a list
+    whose order no file records, so that here a fixed random part of that size is taken. Tested is on the dev set: the
+    printed numbers are fractions of its counts. objects : COCO's category names, with underscores.
+    """
+    folder, table = Path(folder), genders(folder)
     places, marks, names = {}, {}, {}
     for part in ("train2014", "val2014"):
         content = json.loads((folder / "annotations" / f"instances_{part}.json").read_text(encoding="utf-8"))
@@ -84,37 +122,40 @@ def coco(folder: Path, objects: list[str]) -> dict[str, ImageSet]:
             marks.setdefault(annotation["image_id"], []).append(annotation)
     if unknown := sorted(set(objects) - set(names.values())):
         raise ValueError(f"objects must be categories of COCO, found {', '.join(unknown)}")
+    if missing := set(table["image_id"]) - set(places):
+        raise DataError(f"the genders have {len(missing)} image(s) that COCO's annotations lack: {min(missing)} ...")
     column = {identity: objects.index(name) for identity, name in names.items() if name in objects}
-    sets = {}
-    for split, name in COCO_SPLITS.items():
-        rows = genders[genders["split"] == name]
-        if missing := set(rows["image_id"]) - set(places):
-            raise ValueError(
-                f"gender.csv has {len(missing)} image(s) of split {name} that COCO lacks: {min(missing)} ..."
-            )
-        own = [marks.get(image, []) for image in rows["image_id"]]
-        task = np.zeros((len(rows), len(objects)), dtype=bool)
-        for index, found in enumerate(own):
-            task[index, [column[mark["category_id"]] for mark in found if mark["category_id"] in column]] = True
-        paths = [places[image] for image in rows["image_id"]]
-        sets[split] = ImageSet(paths, task, (rows["gender"] == "man").to_numpy(), tuple(objects), _regions(own, column))
-    return sets
+    table = table[table["image_id"].isin(marks.keys())].sort_values("image_id")
+    train = table[table["split"] == "train"]
+    order = np.random.default_rng(2021).permutation(len(train))
+    validation, training = np.split(order, [round(VALIDATION_SHARE * len(train))])
+    sets = {"training": train.iloc[np.sort(training)], "validation": train.iloc[np.sort(validation)]}
+    sets["test"] = table[table["split"] == "dev"]
+    return {name: _labelled(rows, objects, column, places, marks) for name, rows in sets.items()}
 
 
-def celeba(folder: Path, tasks: list[str]) -> dict[str, ImageSet]:
+def _labelled(rows: pd.DataFrame, objects: tuple, column: dict, places: dict, marks: dict) -> ImageSet:
+    own = [marks[image] for image in rows["image_id"]]
+    task = np.zeros((len(rows), len(objects)), dtype=bool)
+    for index, found in enumerate(own):
+        task[index, [column[mark["category_id"]] for mark in found if mark["category_id"] in column]] = True
+    paths = [places[image] for image in rows["image_id"]]
+    return ImageSet(paths, task, (rows["gender"] == "man").to_numpy(), objects, _regions(own, column))
+
+
+def celeba(folder: Path, tasks: tuple[str, ...]) -> dict[str, ImageSet]:
     """Read CelebA from `folder`: img_align_celeba/, list_attr_celeba.txt and list_eval_partition.txt.
 
     tasks : columns of the attribute table, such as Big_Nose or Young. The attribute is Male.
     """
     folder = Path(folder)
-    table = pd.read_csv(folder / "list_attr_celeba.txt", sep=r"\s+", skiprows=1)
-    split = pd.read_csv(folder / "list_eval_partition.txt", sep=r"\s+", header=None, index_col=0)[1]
-    table = require_columns(table, [*tasks, "Male"], folder / "list_attr_celeba.txt") == 1
+    table = read_released(folder / "list_attr_celeba.txt", folder / "list_eval_partition.txt")
+    require_columns(table, [*tasks, GROUP], folder / "list_attr_celeba.txt")
     sets = {}
-    for name, number in CELEBA_SPLITS.items():
-        rows = table.loc[split.index[split == number]]
-        paths = [folder / "img_align_celeba" / image for image in rows.index]
-        sets[name] = ImageSet(paths, rows[tasks].to_numpy(), rows["Male"].to_numpy(), tuple(tasks))
+    for name, split in CELEBA_SPLITS.items():
+        rows = table[table["split"] == split]
+        paths = [folder / "img_align_celeba" / image for image in rows["image_id"]]
+        sets[name] = ImageSet(paths, rows[[*tasks]].to_numpy() == 1, rows[GROUP].to_numpy() == 1, tasks)
     return sets
 
 

@@ -1,112 +1,122 @@
-"""Image networks for the masking experiment on COCO (section 4.1) and for CelebA (section 5.2).
+"""The image networks of paper 3, trained as its released scripts train them: masks on COCO (section 4.1), CelebA (5.2).
 
-It needs the images, the optional package torch, torchvision for the networks with ImageNet weights, and better a GPU.
-One command is one run:
+It needs the photographs, the extra `images` (torch, torchvision, and once the network for weights of ImageNet) and, in
+practice, a GPU. `make images` runs
 
-    python -m fairlib.recipes.training.images coco /data/coco --network vgg16 --mask full --seed 0 --out full_0.csv
-    python -m fairlib.recipes.training.images celeba /data/celeba --task Young --network resnet18 --out young.csv
+    python -m fairlib.recipes.training.images
 
-It writes counts by object and gender, as in the bundled `masking_runs`: what `amplification.from_counts` takes.
+which trains what `fairlib.recipes.photographs` lists, one after another. A finished training is a file that is written
+whole: a second call goes on where the first one stopped. When all are there, their counts go into the bundled tables.
 """
 
 from __future__ import annotations
 
-import argparse
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 import pandas as pd
 
-from fairlib.data import write_whole
-from fairlib.ledger import published
+from fairlib.data import DataError, load, originals_folder, write_whole
+from fairlib.recipes.celeba import readable
+from fairlib.recipes.originals import store
+from fairlib.recipes.photographs import PHOTOGRAPHS, TABLES, TASKS, TRAININGS, path_of, with_photographs
 from fairlib.recipes.training.image_sets import READERS, ImageSet
 from fairlib.recipes.training.tabular import balancing_weights
-from fairlib.recipes.training.tallies import cross_entropy, tally
+from fairlib.recipes.training.tallies import assess, calibrated_threshold, cross_entropy, tally
 
-LAST_LAYER = {"vgg16": "classifier.6", "alexnet": "classifier.6", "resnet18": "fc"}  # of torchvision's networks
-RATES = {"vgg16": 0.00014, "alexnet": 0.0003, "resnet18": 0.0001, "tiny": 0.05}  # appendix A.2, for CelebA
 MEAN, DEVIATION = np.array([[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]], dtype=np.float32)  # of ImageNet's channels
+RATES = {"VGG16": 0.00014, "AlexNet": 0.0003, "ResNet18": 0.0001}  # appendix A.2, for CelebA
+RATIO_RATE = 0.00014  # of the released runs at a ratio, although they train ResNet18
+AHEAD = 3  # batches that are read while the network is busy
+FOLDERS = {"coco": "train2014", "celeba": "img_align_celeba"}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How a network is trained: the paper's choices."""
+    """How a network is trained; the defaults are those of the released script for COCO."""
 
-    network: str = "vgg16"  # vgg16, alexnet, resnet18, or tiny: no weights, to try everything else
-    rate: float | None = None  # of stochastic gradient descent; by default the network's in appendix A.2
+    network: str = "VGG16"
+    rate: float = 0.05  # of stochastic gradient descent
     momentum: float = 0.5
+    decay: float = 0.0  # of the weights
     batch: int = 64
-    epochs: int = 10
-    side: int = 224
-    pretrained: bool = True
+    epochs: int = 12
+    two_logits: bool = False  # per label, with a softmax (CelebA), in place of one with a sigmoid
     predict_attribute: bool = True  # COCO yes; CelebA no, so that there is no T->A
     mask: str = "none"
-    workers: int = 4
-    device: str = ""  # by default the GPU if there is one
-
-    def __post_init__(self) -> None:
-        if self.network not in RATES:
-            raise ValueError(f"network must be one of {', '.join(RATES)}, found {self.network!r}")
+    ratio: float | None = None  # of majority to minority groups, by weighting the loss
+    side: int = 224  # pixels to which images are scaled
+    workers: int = 8  # threads that read images
 
 
-def build(setting: Setting, outputs: int):
-    """Return the network with a new last layer of `outputs` logits."""
+def setting_of(images: str, training: dict) -> Setting:
+    """Return the released recipe of one training in `TRAININGS`."""
+    if images == "coco":
+        return Setting(mask=training["mask"])
+    network, ratio = training["model"], training["ratio"]
+    recipe = {"momentum": 0.9, "decay": 5e-4, "epochs": 10, "two_logits": True, "predict_attribute": False}
+    return Setting(network=network, rate=RATES[network] if ratio is None else RATIO_RATE, ratio=ratio, **recipe)
+
+
+def build(network: str, outputs: int, weights: str | None = "IMAGENET1K_V1"):
+    """Return torchvision's network with a new last layer of `outputs` logits."""
     from torch import nn
-
-    if setting.network == "tiny":
-        layers = [nn.Conv2d(3, 8, 5, stride=2), nn.ReLU(), nn.Conv2d(8, 16, 5, stride=2), nn.ReLU()]
-        return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(256, outputs))
     from torchvision import models
 
-    network = getattr(models, setting.network)(weights="IMAGENET1K_V1" if setting.pretrained else None)
-    parent, _, name = LAST_LAYER[setting.network].rpartition(".")
-    owner = network.get_submodule(parent)
-    setattr(owner, name, nn.Linear(getattr(owner, name).in_features, outputs))
-    return network
+    found = getattr(models, network.lower())(weights=weights)
+    owner, last = (found, "fc") if hasattr(found, "fc") else (found.classifier, "6")
+    setattr(owner, last, nn.Linear(getattr(owner, last).in_features, outputs))
+    return found
 
 
-def train(images: dict[str, ImageSet], *, setting: Setting, seed: int, weights: np.ndarray | None = None) -> dict:
-    """Train one network; return the validation and test scores of the epoch with the lowest validation loss, and it.
-
-    weights : one per training image, multiplies its loss: how section 5.2 sets the ratio of majority to minority.
-    """
+def train(images: dict[str, ImageSet], *, setting: Setting, seed: int) -> dict:
+    """Train one network; return the validation and test scores of the epoch with the lowest validation loss, and it."""
     import torch
 
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     labels = {split: _labels(some, setting) for split, some in images.items()}
-    device = setting.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    network = build(setting, labels["training"].shape[1]).to(device)
-    rate = setting.rate or RATES[setting.network]
-    descent = torch.optim.SGD(network.parameters(), lr=rate, momentum=setting.momentum)
-    weights = np.ones(len(labels["training"]), dtype=np.float32) if weights is None else np.float32(weights)
-    if weights.shape != (len(labels["training"]),):
-        raise ValueError(f"weights must be one per training image ({len(labels['training'])}), found {weights.shape}")
+    weights = _weights(images, setting.ratio)
+    network = build(setting.network, labels["training"].shape[1] * (1 + setting.two_logits))
+    network.to("cuda" if torch.cuda.is_available() else "cpu")
+    rates = {"lr": setting.rate, "momentum": setting.momentum, "weight_decay": setting.decay}
+    descent = torch.optim.SGD(network.parameters(), **rates)
     best, scores = np.inf, {}
     for epoch in range(setting.epochs):
         network.train()
-        for rows, pixels in _batches(images["training"], rng.permutation(len(weights)), setting, rng):
-            answer = network(torch.from_numpy(pixels).to(device))
-            target = torch.from_numpy(labels["training"][rows]).to(device)
-            losses = torch.nn.functional.binary_cross_entropy_with_logits(answer, target, reduction="none")
-            loss = (losses.mean(dim=1) * torch.from_numpy(weights[rows]).to(device)).mean()
+        for rows, pixels in _batches(images["training"], rng.permutation(len(images["training"].paths)), setting, rng):
+            logits = _logits(network, pixels, setting)
+            target, weight = (torch.from_numpy(a[rows]).to(logits) for a in (labels["training"], weights["training"]))
+            losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
             descent.zero_grad()
-            loss.backward()
+            (losses.mean(dim=1) * weight).mean().backward()
             descent.step()
-        found = {split: _predict(network, images[split], setting, device, seed) for split in ("validation", "test")}
-        if (loss := cross_entropy(labels["validation"], found["validation"])) < best:
-            best, scores = loss, found | {"epoch": epoch}
+        found = _predict(network, images["validation"], setting, seed)
+        loss = cross_entropy(labels["validation"], found, weights["validation"]) if np.isfinite(found).all() else np.inf
+        if loss < best:
+            best = loss
+            scores = {"validation": found, "test": _predict(network, images["test"], setting, seed), "epoch": epoch}
+    if not scores:
+        raise ValueError(f"setting must let the loss fall, found no epoch with a finite one: {setting}")
     return scores
 
 
-def run(images: dict[str, ImageSet], *, setting: Setting, seed: int, weights: np.ndarray | None = None) -> pd.DataFrame:
-    """Train one network and count its test predictions, one row per object and gender, see `tally`."""
-    scores = train(images, setting=setting, seed=seed, weights=weights)
-    facts = {"network": setting.network, "mask": setting.mask, "seed": seed, "epoch": scores["epoch"]}
-    return tally(images, scores, tasks=images["test"].tasks, **facts)
+def run(images: dict[str, ImageSet], which: str, training: dict, setting: Setting) -> pd.DataFrame:
+    """Train once and count the test predictions, in the columns of the bundled table of `which`."""
+    if which == "coco":
+        scores = train(images, setting=setting, seed=training["seed"])
+        table = tally(images, scores, tasks=images["test"].tasks, calibrate="validation", **training)
+        return table.assign(objects="photographed", inputs=PHOTOGRAPHS)
+    images = {split: some.only(training["task"]) for split, some in images.items()}
+    scores = train(images, setting=setting, seed=training["seed"])
+    threshold = calibrated_threshold(scores["validation"][:, 0], images["validation"].task.mean())
+    found = assess(images["test"].task[:, 0], images["test"].man, scores["test"][:, 0], threshold)
+    row = training | {"task": training["task"].lower()} | found
+    return readable(pd.DataFrame([row])).assign(inputs=PHOTOGRAPHS)
 
 
 def _labels(images: ImageSet, setting: Setting) -> np.ndarray:
@@ -114,62 +124,79 @@ def _labels(images: ImageSet, setting: Setting) -> np.ndarray:
     return np.hstack(columns).astype(np.float32)
 
 
+def _weights(images: dict[str, ImageSet], ratio: float | None) -> dict[str, np.ndarray]:
+    """Return what multiplies each image's loss: how section 5.2 sets the ratio, by gender and task in training."""
+    cells = {split: 2 * some.task[:, 0] + some.man for split, some in images.items()}
+    by_cell = np.ones(4, dtype=np.float32)
+    if ratio is not None:
+        by_cell[cells["training"]] = balancing_weights(cells["training"] // 2, cells["training"] % 2, ratio)
+    return {split: by_cell[cell] for split, cell in cells.items()}
+
+
+def _logits(network, pixels: np.ndarray, setting: Setting):
+    """Return one logit per label; two with a softmax are one, their difference, also to the gradient."""
+    import torch
+
+    found = network(torch.from_numpy(pixels).to(next(network.parameters()).device))
+    return found[:, 1::2] - found[:, ::2] if setting.two_logits else found
+
+
 def _batches(images: ImageSet, order: np.ndarray, setting: Setting, rng) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (rows, pixels) in `order`; images are read by threads, each with its own random numbers for its mask."""
+    """Yield (rows, pixels) in `order`; threads read some batches ahead. Each image has random numbers of its own."""
     seeds = np.random.default_rng(rng).integers(0, 2**63, len(order))
 
     def read(index, own):
         pixels = images.load(index, side=setting.side, mask=setting.mask, rng=own)
         return (pixels - MEAN[:, None, None]) / DEVIATION[:, None, None]
 
+    parts = [slice(start, start + setting.batch) for start in range(0, len(order), setting.batch)]
     with ThreadPoolExecutor(setting.workers) as pool:
-        for start in range(0, len(order), setting.batch):
-            rows = order[start : start + setting.batch]
-            yield rows, np.stack(list(pool.map(read, rows, seeds[start : start + setting.batch])))
+        reading = [pool.map(read, order[part], seeds[part]) for part in parts[:AHEAD]]
+        for part, later in zip_longest(parts, parts[AHEAD:]):
+            pixels = np.stack(list(reading.pop(0)))
+            if later:
+                reading.append(pool.map(read, order[later], seeds[later]))
+            yield order[part], pixels
 
 
-def _predict(network, images: ImageSet, setting: Setting, device: str, seed: int) -> np.ndarray:
+def _predict(network, images: ImageSet, setting: Setting, seed: int) -> np.ndarray:
     import torch
 
     network.eval()
     with torch.no_grad():
         batches = _batches(images, np.arange(len(images.paths)), setting, seed)
-        parts = [torch.sigmoid(network(torch.from_numpy(pixels).to(device))).cpu().numpy() for _, pixels in batches]
-    return np.concatenate(parts)
+        return np.concatenate([torch.sigmoid(_logits(network, pixels, setting)).cpu().numpy() for _, pixels in batches])
 
 
-def paper_objects() -> list[str]:
-    """The 66 objects of Table 3."""
-    names = published().index[published().index.str.match(r"wang2021/table3/.*/a_to_t/none")]
-    return [name.split("/")[2] for name in names]
+def train_all(which: str) -> None:
+    """Train what is not finished of "coco" or "celeba", and write the finished runs into their bundled table."""
+    trainings = {path_of(which, training): training for training in TRAININGS[which]}
+    left = [path for path in trainings if not path.exists()]
+    if left:
+        names = tuple(load("coco_mals", source="bundled")["object"]) if which == "coco" else TASKS
+        images = READERS[which](originals_folder() / which, names)
+    for number, path in enumerate(left, start=1):
+        start = time.perf_counter()
+        table = run(images, which, trainings[path], setting_of(which, trainings[path]))
+        write_whole(path, lambda beside, table=table: table.to_csv(beside, index=False, lineterminator="\n"))
+        minutes = (time.perf_counter() - start) / 60
+        print(f"{which}/{path.stem}: {number} of {len(left)}, {minutes:.1f} minutes", flush=True)
+    table = with_photographs(load(TABLES[which], source="bundled"), which)
+    print(f"all {len(trainings)} trainings are in {store(TABLES[which], table)}")
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """One run of one network: read the images, train, write the counts."""
-    parser = argparse.ArgumentParser(prog="python -m fairlib.recipes.training.images", description=main.__doc__)
-    parser.add_argument("images", choices=sorted(READERS))
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--task", action="append", help="a task; repeat for several (default: the paper's)")
-    parser.add_argument("--network", choices=sorted(RATES), default="vgg16")
-    parser.add_argument("--mask", choices=("none", "noisy", "full"), default="none")
-    parser.add_argument("--rate", type=float, help="learning rate (default: appendix A.2)")
-    parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--side", type=int, default=224, help="pixels to which images are scaled")
-    parser.add_argument("--ratio", type=float, help="weigh majority to minority groups so (section 5.2, one task)")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, required=True)
-    given = vars(parser.parse_args(arguments))
-    names = ("images", "folder", "task", "seed", "out", "ratio")
-    which, folder, tasks, seed, out, ratio = (given.pop(name) for name in names)
-    setting = replace(Setting(**given), predict_attribute=which == "coco")
-    tasks = tasks or (paper_objects() if which == "coco" else ["Big_Nose"])
-    if ratio is not None and len(tasks) != 1:
-        raise ValueError(f"ratio needs one task, found {len(tasks)}")
-    images = READERS[which](folder, tasks)
-    task, man = images["training"].task[:, 0].astype(int), images["training"].man.astype(int)
-    weights = None if ratio is None else balancing_weights(task, man, ratio)
-    table = run(images, setting=setting, seed=seed, weights=weights).assign(ratio=ratio)
-    write_whole(out, lambda beside: table.to_csv(beside, index=False, lineterminator="\n"))
+def main() -> None:
+    """Train on the photographs that are there."""
+    folder = originals_folder()
+    there = [which for which, inside in FOLDERS.items() if (folder / which / inside).is_dir()]
+    if not there:
+        raise DataError(
+            f"no photographs found: put COCO 2014 (train2014/, val2014/, annotations/, and train.data, dev.data, "
+            f"test.data of Zhao et al. 2017) into {folder / 'coco'}, or CelebA (img_align_celeba/, "
+            f"list_attr_celeba.txt, list_eval_partition.txt) into {folder / 'celeba'}"
+        )
+    for which in there:
+        train_all(which)
 
 
 if __name__ == "__main__":

@@ -14,16 +14,16 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import SGDClassifier
-from sklearn.metrics import average_precision_score, log_loss
+from sklearn.metrics import log_loss
 from sklearn.neural_network import MLPClassifier
 
 from fairlib.amplification.cooccurrence import count
 from fairlib.amplification.measures import calibrated_threshold
+from fairlib.recipes.training.tallies import assess
 
 EPOCHS = 10  # the paper's
 TREES = 100
 BALANCES = ("weights", "subsample")
-OUTCOMES = ("true_negative", "false_positive", "false_negative", "true_positive")
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,7 @@ def split(table: pd.DataFrame, *, task: str, group: str) -> Splits:
 def run(data: Splits, *, model: str, ratio: float | None = None, balance: str = "weights", rng) -> dict:
     """Train once and count the test examples by group, label and prediction, as `0_true_negative` etc.
 
-    The threshold marks as many validation examples as the share of positives in training asks for (section 3.3). The
-    average precision of finding the task's absence is another number: the rarer of the two is harder to find.
+    The threshold marks as many validation examples as the share of positives in training asks for (section 3.3).
 
     model : a name in `MODELS`.
     ratio : train at this ratio of majority to minority groups, see `majority`; None for the data as they are.
@@ -88,14 +87,7 @@ def run(data: Splits, *, model: str, ratio: float | None = None, balance: str = 
         train = Examples(train.inputs[rows], train.task[rows], train.group[rows])
     valid, test = MODELS[model](train, weights, data.valid, data.test.inputs, rng)
     threshold = calibrated_threshold(valid, data.train.task.mean())
-    cells = np.bincount(4 * data.test.group + 2 * data.test.task + (test >= threshold), minlength=8)
-    counts = {f"{group}_{name}": cells[4 * group + cell] for group in (0, 1) for cell, name in enumerate(OUTCOMES)}
-    found = {
-        "average_precision": average_precision_score(data.test.task, test),
-        "average_precision_of_absence": average_precision_score(1 - data.test.task, -test),
-        "threshold": threshold,
-    }
-    return found | counts
+    return assess(data.test.task, data.test.group, test, threshold)
 
 
 def majority(task: np.ndarray, group: np.ndarray) -> np.ndarray:
