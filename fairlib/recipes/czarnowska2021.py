@@ -20,6 +20,7 @@ NOTEBOOK = File(
     url=f"{suites.RELEASED}/notebooks/Examples.ipynb",
 )
 TASKS = {"roberta-semeval-2": "SemEval-2", "roberta-semeval-3": "SemEval-3", "ner-roberta-conll2003": "CoNLL-2003"}
+COUNTS = ("tp", "fp", "fn", "tn")
 CLASSES = {
     "SemEval-2": {"1": "positive"},
     "SemEval-3": {"0": "negative", "1": "neutral", "2": "positive"},
@@ -81,7 +82,8 @@ def names_roberta() -> pd.DataFrame:
         for block in printed.split("======== CLASS ")[1:] if task else []:
             name = CLASSES[task].get(block.split()[0])
             found = dict(re.findall(r"^(TP|FP|FN|TN): +[\d.]+ +([\d.]+ +[\d.]+)$", block, re.MULTILINE))
-            counts = {kind.lower(): map(float, found[kind].split()) for kind in ("TP", "FP", "FN", "TN") if kind in found}
+            counts = {kind: map(float, found[kind.upper()].split()) for kind in COUNTS if kind.upper() in found}
             if name and counts:
                 rows.append(pd.DataFrame({"task": task, "class": name, "group": ["female", "male"], **counts}))
-    return pd.concat(rows, ignore_index=True).astype(dict.fromkeys(["tp", "fp", "fn", "tn"], "Int64"))
+    table = pd.concat(rows, ignore_index=True)
+    return table.astype({kind: "Int64" for kind in COUNTS if kind in table})

@@ -6,8 +6,6 @@ a constant factor, of Figure 2 all nine rows. The counterfactual metrics of Figu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
@@ -46,17 +44,16 @@ def of_suite(suite: pd.DataFrame, *, exchanges: int = EXCHANGES, rng: int = SEED
     each. A ratio's mean is geometric.
     """
     attribute, classes = suite["attribute"].iloc[0], suite["classes"].iloc[0]
-    suite = suite.astype({name: str for name in ("source", "group", "term", "label", "prediction")})
+    suite = suite.astype(dict.fromkeys(["source", "group", "term", "label", "prediction"], str))
     if classes == 2:
         suite = suite[suite["label"] != "neutral"].drop(columns="p_neutral")
     runs = {str(seed): frame.drop(columns=[*KEYS, "seed"]) for seed, frame in suite.groupby("seed")}
     grouped = attribute in GROUPED
     asked = [("positive", TESTED + (BY_GROUP if grouped else ()))] + [("negative", ("AvgGF (TC)",))] * grouped
-    rows = [
-        row
-        for name, tested in asked
-        for row in _tested({seed: read(run, Columns(), classes=name) for seed, run in runs.items()}, tested, exchanges, rng)
-    ]
+    rows = []
+    for name, tested in asked:
+        examples = {seed: read(run, Columns(), classes=name) for seed, run in runs.items()}
+        rows += [(seed, *key, *found) for (seed, *key), found in tests(examples, tested, exchanges, rng).items()]
     for seed, run in runs.items():
         values = measuring.observed(read(run, Columns(), classes="positive"), _named(SHOWN), True, 100, _draws(rng))[0]
         rows += [(seed, *key, value[0], *[np.nan] * 5) for key, value in values.items()]
@@ -66,7 +63,8 @@ def of_suite(suite: pd.DataFrame, *, exchanges: int = EXCHANGES, rng: int = SEED
     return table[(table["group"] == ACCUMULATED) | grouped].round(7)
 
 
-def _tested(runs: dict[str, Examples], names: tuple, exchanges: int, rng: int) -> Iterator[tuple]:
+def tests(runs: dict[str, Examples], names: tuple, exchanges: int = EXCHANGES, rng: int = SEED) -> dict[tuple, tuple]:
+    """Return value, low, high, null, p and its error by (seed, metric, class, group), also for all seeds together."""
     metrics = _named(names)
     values, null, resampled = {}, {}, {}
     for seed, examples in runs.items():
@@ -76,13 +74,15 @@ def _tested(runs: dict[str, Examples], names: tuple, exchanges: int, rng: int) -
             (resampled, draws.bootstrap(examples, RESAMPLES, _draws(rng))),
         ):
             into[seed] = measuring.over_draws(examples, drawn, metrics, values[seed], 1, _draws(rng))
+    rows = {}
     for key in values[next(iter(runs))]:
         metric = metrics[key[0]]
         for seed in [*runs, ALL_SEEDS]:
             (value,), fair, again = (_mean(metric, found, key, seed) for found in (values, null, resampled))
             p = measuring.p_value(measuring.distance(metric, value), measuring.distance(metric, fair))
             ends = measuring.interval(metric, value, again, 0.95)
-            yield seed, *key, value, *ends, fair.mean(), p, np.sqrt(p * (1 - p) / exchanges)
+            rows[seed, *key] = value, *ends, fair.mean(), p, np.sqrt(p * (1 - p) / exchanges)
+    return rows
 
 
 def _mean(metric: Metric, found: dict[str, dict], key: tuple, seed: str) -> np.ndarray:
