@@ -32,8 +32,7 @@ def measure_sequences(
 
     tokens : any table that `fairlib.tables` knows; its rows are brought into memory. One row per token of a sentence,
         which is a (source, group, term). `position` orders the tokens of a sentence; `slot` is true on those of the
-        identity term; labels and predictions are BILOU tags; probabilities, if any, have a column per tag (`p_U-LOC`)
-        or per type (`p_LOC`).
+        identity term; labels and predictions are BILOU tags; probabilities have a column per tag (`p_U-LOC`) or type.
     classes : entity types; by default those that occur as labels.
 
     F1, recall and false negative rates are on exact spans; other scores of predictions see every token as a decision.
