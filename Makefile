@@ -4,11 +4,25 @@ VENV      := .venv
 BIN       := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-NOTEBOOKS := $(sort $(wildcard notebooks/[0-9][0-9]_*.ipynb))
+NOTEBOOKS := $(sort $(wildcard notebooks/[0-9][0-9]*_*.ipynb))
 LONG      := $(filter $(addprefix notebooks/,04% 05% 10% 12%),$(NOTEBOOKS))
 EXECUTED  := $(patsubst notebooks/%,build/%,$(LONG) $(filter-out $(LONG),$(NOTEBOOKS)))  # two cores then end together
-SOURCES   := $(shell find fairlib -name '*.py' -not -path 'fairlib/recipes/training/*') notebooks/execute.py
+SOURCES   := $(shell find fairlib -type f -not -name '*.pyc' -not -path 'fairlib/recipes/training/*') notebooks/execute.py
 DATA      := $(shell find data/bundled data/published data/templates -type f)
+
+# Genuine files may lie anywhere. A folder that is named from here, or from "~", is needed in full where the notebooks run.
+ifneq ($(FAIRLIB_DATA),)
+  NAMED := $(FAIRLIB_DATA)
+  override export FAIRLIB_DATA := $(shell cd "$(patsubst ~/%,$(HOME)/%,$(NAMED))" >/dev/null 2>&1 && pwd)
+  $(if $(FAIRLIB_DATA),,$(error FAIRLIB_DATA must name a folder, found '$(NAMED)'))
+endif
+GENUINE := $(or $(FAIRLIB_DATA),data/original)
+# The list of these files is written anew when one comes, goes or changes; notebooks that are older then run again.
+# Images are not listed: there may be hundreds of thousands, and no notebook reads them.
+$(shell mkdir -p build; list=build/originals.txt; files="-type f -not -name *.jpg -not -name *.png -not -name *.part"; \
+    set -f; { test ! -d "$(GENUINE)" || find -L "$(GENUINE)" $$files | sort; } >$$list.new; \
+    cmp -s $$list.new $$list && test -z "$$(find -L "$(GENUINE)" $$files -cnewer $$list 2>/dev/null | head -n 1)" \
+    && rm $$list.new || mv $$list.new $$list)
 
 # Two notebooks on two cores must not fight over threads, and sums must not depend on how many there are.
 export OMP_NUM_THREADS := 1
@@ -22,7 +36,7 @@ export MKL_NUM_THREADS := 1
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-reproduce: figures/ledger.md  ## run the notebooks: every figure, table and the ledger (add -j2 for two at once)
+reproduce: build/ledger.done  ## run the notebooks: every figure, table and the ledger (add -j2 for two at once)
 
 test: $(INSTALLED)  ## run all tests, slow ones included, on all cores
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
@@ -63,13 +77,14 @@ $(INSTALLED): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# An executed notebook one of whose figures was deleted since does not count as done. This runs while make reads this
-# file, because afterwards make no longer looks.
+# An executed notebook, or the ledger, of which a figure or table was deleted since does not count as done. This runs
+# while make reads this file, because afterwards make no longer looks.
 $(shell for list in build/*.outputs; do test -e "$$list" || continue; while read -r file; do \
-    test -e "$$file" || rm -f "$${list%.outputs}.ipynb"; done <"$$list"; done)
+    test -e "$$file" || rm -f "$${list%outputs}ipynb" "$${list%outputs}done"; done <"$$list"; done)
 
-build/%.ipynb: notebooks/%.ipynb $(SOURCES) $(DATA) | $(INSTALLED)
+build/%.ipynb: notebooks/%.ipynb $(SOURCES) $(DATA) build/originals.txt | $(INSTALLED)
 	@$(BIN)/python notebooks/execute.py $< $@
 
-figures/ledger.md: $(EXECUTED) | $(INSTALLED)
+build/ledger.done: $(EXECUTED) | $(INSTALLED)
 	@$(BIN)/python -m fairlib ledger
+	@ls figures/ledger.* >build/ledger.outputs && touch $@

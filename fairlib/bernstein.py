@@ -116,8 +116,9 @@ def equalized_odds(label, prediction, protected) -> tuple[np.ndarray, np.ndarray
     """Return (cost, membership) whose disparity is the gap in error rates: c = 1[y ≠ ŷ], every example annotated.
 
     The paper's g(x) = f(x) y(x) leaves out all examples with y = 0, the only ones that can be false positives, and so
-    gives equal opportunity once more. A gap of 0 is necessary for equalized odds and not sufficient: see also
-    `equal_opportunity` of the arguments, and of 1 - label and 1 - prediction, for the false positives.
+    gives equal opportunity once more. A gap of 0 is neither sufficient for equalized odds, for errors of both kinds may
+    cancel, nor necessary where shares of y = 1 differ: what decides is `equal_opportunity` of the arguments, and of
+    1 - label and 1 - prediction, for the false positives.
 
     >>> groupwise_disparity(*equalized_odds(label=[1, 0, 1, 0], prediction=[0, 0, 1, 0], protected=[1, 1, 0, 0]))
     0.5

@@ -4,7 +4,8 @@
 
 - *bundled*: `data/bundled/<name>/`, a small table with a data card (`card.toml`): origin, licence, how it was computed.
 - *original*: the recipe that the card names, a module of `fairlib.recipes`, computes the table from the genuine files.
-  They are looked for in the folder that the environment variable FAIRLIB_DATA names (default `data/original/`).
+  They are looked for in the folder that the environment variable FAIRLIB_DATA names (default `data/original/`);
+  `python -m fairlib data fetch NAME` brings those that can be downloaded.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from pathlib import Path
 
 import pandas as pd
 
+HERE = Path.cwd()  # where the user stands; a folder named from here stays the same wherever the program goes later
 CHECKOUT = Path(__file__).resolve().parents[1]
 INSTALLED = not (CHECKOUT / "data" / "bundled").is_dir()
-ROOT = Path.cwd() if INSTALLED else CHECKOUT  # figures and genuine files lie below it
+ROOT = HERE if INSTALLED else CHECKOUT  # figures and genuine files lie below it
 DATA = Path(__file__).with_name("_data") if INSTALLED else CHECKOUT / "data"
 BUNDLED = DATA / "bundled"
 SOURCES = ("bundled", "original", "auto")
@@ -47,11 +49,7 @@ def load(name: str, source: str = "auto") -> pd.DataFrame:
         source = "original" if originals_folder().is_dir() and recipe_of(name).ready else "bundled"
     if source == "bundled":
         return _bundled(name)
-    recipe = recipe_of(name)
-    frame = recipe()
-    # The recipe's own first line, not the card's title: what ships may be a stand-in, and its card says so.
-    frame.attrs |= {"source": "original", "title": recipe.title}
-    return frame
+    return recipe_of(name)()
 
 
 def names() -> list[str]:
@@ -75,8 +73,8 @@ def provenance(frame: pd.DataFrame) -> str:
 
 
 def originals_folder() -> Path:
-    """Return the folder of genuine files: FAIRLIB_DATA, or `data/original/` in the checkout."""
-    return Path(os.environ.get("FAIRLIB_DATA") or ROOT / "data" / "original").expanduser()
+    """Return the folder of genuine files: FAIRLIB_DATA, from `HERE` if relative, or else `data/original/`."""
+    return HERE / Path(os.environ.get("FAIRLIB_DATA") or ROOT / "data" / "original").expanduser()
 
 
 def verify(path: Path, *, size: int = 0, sha256: str = "") -> None:

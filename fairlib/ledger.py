@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -135,7 +135,8 @@ def record(
     values: Mapping[str, object],
     *,
     found: Mapping[str, str] | None = None,
-    original: Container[str] = (),
+    original: Iterable[str] = (),
+    basis: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Write what a notebook computed to `build/ledger/<notebook>.csv`, and return it for display.
 
@@ -143,6 +144,7 @@ def record(
         except open ones and inputs that were used as printed.
     found : what the "{}" in a claim's note stands for.
     original : claims that were computed from genuine files this time, where the published table names a stand-in.
+    basis : of single claims, where it is another one this time than in the published table.
     """
     claims = published()[published()["notebook"] == notebook]
     if claims.empty:
@@ -154,17 +156,9 @@ def record(
     needed = ~claims["basis"].isin(["input", "open"]).to_numpy()
     if missing := [name for name, wanted in zip(short, needed, strict=True) if wanted and name not in values]:
         raise ValueError(f"values lacks {len(missing)} claim(s) that {notebook} answers: {', '.join(missing[:10])}")
-    table = pd.DataFrame(
-        [
-            check(
-                f"{paper}/{name}",
-                values.get(name),
-                basis="original" if name in original else None,
-                found=found.get(name),
-            )
-            for name in short
-        ]
-    )
+    bases = dict.fromkeys(original, "original") | dict(basis or {})
+    rows = [check(f"{paper}/{name}", values.get(name), basis=bases.get(name), found=found.get(name)) for name in short]
+    table = pd.DataFrame(rows)
     write_whole(PARTS / f"{notebook}.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
     return table
 
@@ -247,7 +241,6 @@ def main(arguments: list[str]) -> None:
     table = assemble()
     write_whole(FIGURES / "ledger.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
     draw(table)
-    # The page comes last: `make` takes it as the sign that all the others are there.
     write_whole(FIGURES / "ledger.md", lambda path: path.write_text(as_markdown(table), encoding="utf-8"))
     sys.stdout.write(f"ledger: {sentence(verdicts(table))}\n")
 

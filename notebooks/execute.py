@@ -17,7 +17,7 @@ from nbconvert.preprocessors import CellExecutionError, ExecutePreprocessor
 from traitlets.config import Config
 
 SECONDS_PER_CELL = 120
-FIGURES = Path(__file__).resolve().parents[1] / "figures"
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class Runner(ExecutePreprocessor):
@@ -45,6 +45,8 @@ class Runner(ExecutePreprocessor):
 def execute(source: Path, target: Path) -> None:
     """Run `source` in its own folder and write the executed copy to `target`, with one line of progress."""
     notebook = nbformat.read(source, as_version=4)
+    if folder := os.environ.get("FAIRLIB_DATA"):  # named from where the user stands, which is not where the cells run
+        os.environ["FAIRLIB_DATA"] = str(Path(folder).expanduser().absolute())
     with tempfile.TemporaryDirectory() as folder:
         run(notebook, source, target, sockets=Path(folder) / "kernel")
 
@@ -74,8 +76,9 @@ def run(notebook: nbformat.NotebookNode, source: Path, target: Path, *, sockets:
         sys.exit(f"{source.stem}: {runner.place} failed: {reason(error)}\n  (see {failed})")
     write_whole(notebook, target)
     # What the notebook wrote, so that `make` runs it again when one of these is deleted.
-    outputs = sorted(FIGURES.glob(f"{source.stem[:2]}_*"))
-    target.with_suffix(".outputs").write_text("".join(f"figures/{path.name}\n" for path in outputs))
+    figures = ROOT.glob(f"figures/{source.stem.split('_')[0]}_*")
+    outputs = sorted([*figures, *ROOT.glob(f"build/ledger/{source.stem}.csv")])
+    target.with_suffix(".outputs").write_text("".join(f"{path.relative_to(ROOT)}\n" for path in outputs))
     target.with_suffix(".failed.ipynb").unlink(missing_ok=True)
     print(f"{source.stem}: done in {time.monotonic() - started:.1f} s", flush=True)
 

@@ -289,3 +289,14 @@ def test_a_claim_at_the_sample_size_is_wrong_at_most_one_time_in_twenty():
     cost = rng.random((4000, n)) < rate
     estimate = (cost * np.where(protected, 2, -2)).mean(axis=1)
     assert np.mean(np.abs(estimate) >= bias) <= 0.05
+
+
+def test_equal_error_rates_neither_follow_from_equalized_odds_nor_imply_them():
+    label, protected = np.repeat([1, 0, 1, 0], [4, 4, 8, 4]), np.repeat([1, 0], [8, 12])  # shares of y = 1 differ
+    prediction = np.array([0, 1, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1])  # FNR 1/4, FPR 1/2 in both
+    gap = bernstein.groupwise_disparity(*bernstein.equalized_odds(label, prediction, protected))
+    assert gap == pytest.approx(3 / 8 - 4 / 12)
+    label, protected = np.tile([1, 0], 4), np.repeat([1, 0], 4)
+    prediction = np.array([0, 0, 1, 0, 1, 1, 1, 0])  # one error each, of the two kinds
+    assert bernstein.groupwise_disparity(*bernstein.equalized_odds(label, prediction, protected)) == 0
+    assert bernstein.groupwise_disparity(*bernstein.equal_opportunity(label, prediction, protected)) == 0.5

@@ -152,6 +152,10 @@ def test_a_notebook_answers_all_its_claims_and_no_others(desk):
     assert table.loc["demo/p", ["status", "note"]].tolist() == ["consistent", "a stand-in: of 7 seeds"]
     assert table.loc["demo/mean", ["status", "basis", "note"]].tolist() == ["differs", "original", ""]
     assert table.loc["demo/range", ["status", "computed", "note"]].tolist() == ["open", "", "needs images; make models"]
+    # trained again after all: another training stands in for the paper's
+    answers, said = TWO | {"range": (0.0, 0.12)}, {"p": "of 7 seeds", "range": "five trainings"}
+    table = ledger.record("02_two", answers, found=said, basis={"range": "substitute"}).set_index("id")
+    assert table.loc["demo/range", ["status", "note"]].tolist() == ["consistent", "five trainings"]
 
 
 def test_inputs_are_used_as_printed_unless_a_value_is_given(desk):

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from fairlib import ledger
 from fairlib.data import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]*_*.ipynb"))
 EXTRAS = PROJECT["optional-dependencies"]
 LOCKED = [*PROJECT["dependencies"], *(d for extra in ("notebooks", "develop", "engines") for d in EXTRAS[extra])]
 CONDA_NAMES = {"duckdb": "python-duckdb"}  # where a package is called otherwise there
@@ -78,12 +79,118 @@ def test_make_help_lists_the_targets():
         assert re.search(rf"^  make {target} +\w", shown, flags=re.MULTILINE)
 
 
+FAKE_PYTHON = """#!/bin/sh
+# In place of the interpreter: writes what a notebook or the ledger would write, and keeps a list of who ran.
+mkdir -p build/ledger figures
+if [ "$1" = notebooks/execute.py ]; then
+    name=$(basename "$2" .ipynb)
+    echo "$name $FAIRLIB_DATA" >>ran.txt
+    touch "$3" figures/"$name".png build/ledger/"$name".csv
+    printf 'figures/%s.png\nbuild/ledger/%s.csv\n' "$name" "$name" >"${3%ipynb}outputs"
+else
+    echo "ledger $FAIRLIB_DATA" >>ran.txt
+    touch figures/ledger.csv figures/ledger.md figures/ledger.png
+fi
+"""
+
+
+@pytest.fixture
+def workshop(tmp_path, monkeypatch):
+    """A checkout of two notebooks with the real Makefile; calling it returns who ran, and with which folder of data."""
+    monkeypatch.delenv("FAIRLIB_DATA", raising=False)
+    monkeypatch.delenv("MAKEFLAGS", raising=False)
+    for name in ("fairlib", "notebooks", "data/bundled", "data/published", "data/templates", ".venv/bin"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("fairlib/page.css", "fairlib/report.html", "fairlib/data.py", "notebooks/execute.py",
+                 "notebooks/01_one.ipynb", "notebooks/02_two.ipynb", "requirements.lock", "pyproject.toml",
+                 ".venv/.installed"):  # fmt: skip
+        (tmp_path / name).touch()
+    (tmp_path / "Makefile").write_bytes((ROOT / "Makefile").read_bytes())
+    (tmp_path / ".venv/bin/python").write_text(FAKE_PYTHON)
+    (tmp_path / ".venv/bin/python").chmod(0o755)
+
+    def make(*arguments, **environment):
+        (tmp_path / "ran.txt").unlink(missing_ok=True)
+        time.sleep(0.02)  # files written just now must be older than what make writes
+        command = ["make", "--silent", "reproduce", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=os.environ | environment, capture_output=True, text=True)
+        ran = (tmp_path / "ran.txt").read_text().splitlines() if (tmp_path / "ran.txt").exists() else []
+        return sorted(line.strip() for line in ran) if done.returncode == 0 else done.stderr
+
+    make.folder = tmp_path
+    return make
+
+
+ALL = ["01_one", "02_two", "ledger"]
+
+
+def test_make_runs_again_what_lost_an_output_or_changed_a_source(workshop):
+    assert workshop() == ALL
+    assert workshop() == []
+    for lost, again in {
+        "figures/01_one.png": ["01_one", "ledger"],
+        "build/02_two.ipynb": ["02_two", "ledger"],
+        "build/ledger/02_two.csv": ["02_two", "ledger"],
+        "figures/ledger.png": ["ledger"],
+        "figures/ledger.md": ["ledger"],
+    }.items():
+        (workshop.folder / lost).unlink()
+        assert workshop() == again, lost
+        assert workshop() == []
+    shutil.rmtree(workshop.folder / "build" / "ledger")
+    assert workshop() == ALL
+    for source in ("fairlib/page.css", "fairlib/report.html", "fairlib/data.py", "notebooks/execute.py"):
+        (workshop.folder / source).touch()
+        assert workshop() == ALL, source
+    assert workshop() == []
+
+
+def test_make_sees_genuine_files_wherever_they_lie(workshop, tmp_path_factory, monkeypatch):
+    assert workshop() == ALL
+    default = workshop.folder / "data" / "original" / "mnli"
+    default.mkdir(parents=True)
+    assert workshop() == []  # an empty folder is nothing new
+    (default / "dev.jsonl").write_text("1")
+    assert workshop() == ALL
+    (default / "dev.jsonl").write_text("2")  # another file of the same name
+    assert workshop() == ALL
+    (default / "person.jpg").touch()
+    assert workshop() == []
+    home = tmp_path_factory.mktemp("home")
+    (home / "genuine").mkdir()
+    (workshop.folder / "my files").symlink_to(home / "genuine")
+    assert workshop(FAIRLIB_DATA="my files") == [f"{name} {workshop.folder / 'my files'}" for name in ALL]
+    (home / "genuine" / "dev.jsonl").touch()
+    everywhere = [f"{name} {home / 'genuine'}" for name in ALL]
+    assert workshop("FAIRLIB_DATA=~/genuine", HOME=str(home)) == everywhere
+    assert workshop("FAIRLIB_DATA=~/genuine", HOME=str(home)) == []
+    assert workshop() == ALL  # back to the default
+    (default / "dev.jsonl").unlink()
+    assert workshop() == ALL
+    assert "FAIRLIB_DATA must name a folder, found 'nowhere'" in workshop(FAIRLIB_DATA="nowhere")
+
+
+@pytest.mark.parametrize("named", ["mine", "~/mine"])
+def test_a_relative_folder_of_originals_is_named_from_where_one_stands(tmp_path, monkeypatch, notebook, named):
+    monkeypatch.setenv("FAIRLIB_DATA", named)
+    print_it = "import os; os.chdir('/'); from fairlib import data; print(data.originals_folder())"
+    later = "from fairlib import data; import os; os.chdir('/'); print(data.originals_folder())"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    expected = tmp_path / "home" / "mine"
+    where = {"cwd": expected.parent, "env": os.environ | {"PYTHONPATH": str(ROOT)}, "text": True}
+    assert subprocess.check_output([sys.executable, "-c", later], **where) == f"{expected}\n"
+    target = tmp_path / "build" / "a.ipynb"
+    subprocess.run([sys.executable, RUNNER, str(notebook(print_it)), str(target)], check=True, **where)
+    assert str(expected) in target.read_text()
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_are_stored_clean(path):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     assert notebook.cells[0].cell_type == "markdown"
-    assert notebook.cells[0].source.startswith(f"# {path.stem[:2]} ")
+    assert notebook.cells[0].source.startswith(f"# {path.stem.split('_')[0]} ")
     for cell in notebook.cells:
         assert re.fullmatch(r"[a-z][a-z0-9-]*", cell.id), cell.id  # fixed and readable, not random
         assert "sys.path" not in cell.source

@@ -33,14 +33,13 @@ class SmallCellWarning(UserWarning):
 
 
 def prediction_powered(
-    cost: ArrayLike, predicted: ArrayLike, group: ArrayLike, *, max_cost: float = 1.0, confidence: float = 0.95, rng=0
+    cost: ArrayLike, predicted: ArrayLike, group: ArrayLike, *, max_cost: float = 1.0, confidence: float = 0.95
 ) -> Interval:
     """Return mean cost in A less mean cost in B, from guesses for all and annotations for a random sample.
 
     cost : of every example.
     predicted : the guessed probability that it is in A (or the guess itself, 0 or 1).
     group : +1 in A, -1 in B, 0 in neither; NaN where it was not annotated. What is annotated is drawn at random.
-    rng : for the fallback alone, which is `disparity_interval` on the annotated.
 
     The difference is a function of four means, of c 1_A, 1_A, c 1_B and 1_B: of the annotated, plus λ times what the
     guesses say of the rest less what they say of the annotated, with the λ that makes the interval narrowest (PPI++).
@@ -59,7 +58,7 @@ def prediction_powered(
     if (why := _small_cell(cost, group)) is not None:
         warnings.warn(f"{why}; using the {known.sum()} annotated alone", SmallCellWarning, stacklevel=2)
         annotated_a, annotated_b = cost[group == 1], cost[group == -1]
-        return disparity_interval(annotated_a, annotated_b, max_cost=max_cost, confidence=confidence, rng=rng)
+        return disparity_interval(annotated_a, annotated_b, max_cost=max_cost, confidence=confidence)
     truth = _features(cost, group == 1, group == -1)[known]
     guess = _features(cost, predicted, 1 - predicted)
     sample, rest = guess[known], guess[~known]

@@ -8,9 +8,8 @@ that is p(only a) - p(only b), that is to be missed with probability at most `al
 from __future__ import annotations
 
 import numpy as np
-from statsmodels.stats.proportion import proportion_confint
 
-from fairlib.intervals.proportions import accepted, standardized
+from fairlib.intervals.proportions import accepted, limits, standardized
 
 
 def hoeffding(mean, n, *, alpha: float):
@@ -34,15 +33,9 @@ def mcnemar(only_a, only_b, n, *, alpha: float):
 
 def _mcnemar_low(more, less, n, tail: float) -> np.ndarray:
     discordant = more + less
-    share = np.where(discordant > 0, _clopper_pearson_low(more, discordant, 0.95 * tail), 0)
-    least = _clopper_pearson_low(discordant, n, 0.05 * tail)
-    most = 1 - _clopper_pearson_low(n - discordant, n, 0.05 * tail)
+    share = np.where(discordant > 0, limits(more, np.maximum(discordant, 1), 0.95 * tail)[0], 0)
+    least, most = limits(discordant, n, 0.05 * tail)
     return (2 * share - 1) * np.where(share > 0.5, least, most)
-
-
-def _clopper_pearson_low(x, n, tail: float) -> np.ndarray:
-    low, _ = proportion_confint(x, np.maximum(n, 1), alpha=2 * tail, method="beta")
-    return np.asarray(low)
 
 
 def tango(only_a, only_b, n, *, alpha: float):

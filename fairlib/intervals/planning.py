@@ -6,7 +6,7 @@ A sample just large enough for an *observed* difference of `bias` (Ethayarajh 20
 estimate falls short of the truth as often as not.
 
     >>> sample_size(0.05, power=0.8, error=0.2, method="newcombe")
-    2187
+    2184
     >>> sample_size(0.05, power=0.5, error=0.2, method="newcombe")
     1072
 
@@ -27,10 +27,11 @@ from fairlib.intervals import betting, pairs, proportions
 from fairlib.intervals.disparity import DEFAULT, METHODS
 
 LARGEST = 10_000_000
-GAMES = 1000  # simulated
-ROUNDS = 1 << 14  # of a simulated game; a longer one is played in that many bundles, which costs little power
-CELLS = 1 << 24  # of a simulation: bounds its memory, at the price of fewer games
+GAMES, TOGETHER = 2000, 500  # simulated, and how many at a time
+ROUNDS = 1 << 14  # of a simulated game, at most
+COUNTS = 1 << 11  # that are looked at, where more are likely: every second, third ...
 FARTHEST = 7  # standard deviations: what lies beyond has no weight
+UNLIKELY = 5e-4  # tables whose exact interval is not looked at: power is that much too low at most
 
 
 def sample_size(bias: float, *, power: float = 0.8, method: str = DEFAULT, rng=0, **design) -> int:
@@ -39,23 +40,22 @@ def sample_size(bias: float, *, power: float = 0.8, method: str = DEFAULT, rng=0
     design : error, the error rate of group B, by default the worst case, about 1/2; gamma, the share of group A among
         the examples (0.5); discordant, for paired methods the share of the pairs in which exactly one goes wrong, by
         default as if independent; confidence (0.95).
-    rng : for betting, whose power is simulated: n is known to 1 % and a standard error of 3 %, 10 % in the hundred
-        thousands (where it costs minutes and 1 GB). For the others power is exact; as counts are whole, it saws a
-        little up and down as n grows, and the search ends on a tooth.
+    rng : for betting, whose power is simulated (standard error 0.9 %) for up to 16,384 in the smaller group, n known to
+        1 %. For the others power is computed from the tables, for "exact_unconditional" at most .001 too low and n
+        known to 0.1 %; as counts are whole, it saws a little up and down as n grows, and the search ends on a tooth.
 
     >>> sample_size(0.05, method="newcombe", error=0.2)
-    2187
+    2184
     """
     planned = _design(bias, method, **design)
     _check_power(power)
     suffices = partial(_suffices, design=planned, power=power, rng=rng)
-    start, stride = max(int(1.05 * _wald_size(planned, power)), 1), 1.3
-    if planned.coarse and 4 <= start <= LARGEST:  # a look is dear, and one says how far it is from there
-        critical, wanted = stats.norm.isf(planned.alpha / 2), stats.norm.ppf(power)
-        found = stats.norm.ppf(np.clip(_power(start, planned, rng), 0.01, 0.99))
-        scaled = start * ((critical + wanted) / max(critical + found, 0.1)) ** 2  # quantiles grow with the root of n
-        start, stride = max(int(1.005 * scaled), 1), 1.01
-    low, high = _bracket(start, stride, suffices)
+    start, critical, wanted = _wald_size(planned, power), stats.norm.isf(planned.alpha / 2), stats.norm.ppf(power)
+    for _ in range(2):  # a look says how far it is from there: quantiles grow with the root of n
+        if 4 <= start <= LARGEST:
+            found = stats.norm.ppf(np.clip(_power(int(start), planned, rng), 0.01, 0.99))
+            start *= ((critical + wanted) / max(critical + found, 0.1)) ** 2
+    low, high = _bracket(max(int(1.002 * start), 1), 1.01, suffices)
     if high > LARGEST:
         raise ValueError(f"bias {bias:g} would need more than {LARGEST:,} examples with method {method!r}")
     return _halved(low, high, suffices, least=1, share=planned.coarse)
@@ -133,16 +133,17 @@ def _halved(low, high, suffices: Callable, *, least: float, share: float):
 
 
 def likely(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the counts that a binomial has any chance to give, and their probabilities."""
+    """Return the counts that a binomial has any chance to give, or up to `COUNTS` of them, and their probabilities."""
     middle, reach = n * rate, FARTHEST * np.sqrt(n * rate * (1 - rate)) + 2 * FARTHEST
-    counts = np.arange(max(0, int(middle - reach)), min(n, int(middle + reach)) + 1)
-    return counts, stats.binom.pmf(counts, n, rate)
+    step = 1 + int(2 * reach) // COUNTS
+    counts = np.arange(max(0, int(middle - reach)), min(n, int(middle + reach)) + 1, step)
+    return counts, step * stats.binom.pmf(counts, n, rate)
 
 
 def _power(n: int, design: _Design, rng) -> float:
     """Return the chance that n examples or pairs give an interval above 0, over all counts, or by simulated games."""
     if METHODS[design.method].counts is None:
-        return float(betting.rejects(_shares(n, design, rng), 0.5, alpha=design.alpha / 2).mean())
+        return _simulated(n, design, rng)
     if design.paired:
         most, weight = likely(n, design.discordant)  # one-sided pairs; among them those that A loses are binomial
         trials, rate = most, min(design.only_a / design.discordant, 1.0) if design.discordant else 0.5
@@ -153,51 +154,50 @@ def _power(n: int, design: _Design, rng) -> float:
 
     def at_most_zero(count: np.ndarray) -> np.ndarray:
         table = (count, most - count, n) if design.paired else (count, trials, errors_b, n_b)
-        return ~_above_zero(design.method, design.alpha, table)
+        return ~_above_zero(design, table)
 
     enough = proportions.largest_count(at_most_zero, most)  # with more errors of A, no method's lower end falls
     return float(weight @ stats.binom.sf(enough, trials, rate))
 
 
-def _above_zero(method: str, alpha: float, table: tuple) -> np.ndarray:
+def _above_zero(design: _Design, table: tuple) -> np.ndarray:
     """Return whether the interval lies above 0; where the end itself is dear, by its test of 0."""
     tests = {"miettinen_nurminen": proportions.score, "tango": pairs.tango_score}
-    if method in tests:
-        return tests[method](0.0, *table) > stats.norm.isf(alpha / 2)
-    if method == "exact_unconditional":
-        return proportions.newcombe_low(*table, alpha=alpha) >= proportions.exact_level(table[1], table[3], alpha)
-    return METHODS[method].counts(*table, alpha=alpha)[0] > 0
+    if design.method in tests:
+        return tests[design.method](0.0, *table) > stats.norm.isf(design.alpha / 2)
+    if design.method != "exact_unconditional":
+        return METHODS[design.method].counts(*table, alpha=design.alpha)[0] > 0
+    return _exact_above_zero(design, *table)
 
 
-def _shares(n: int, design: _Design, rng) -> np.ndarray:
-    """Return what a bettor is shown, rounds by games, in random order already; many rounds in bundles."""
-    rng = np.random.default_rng(rng)
+def _exact_above_zero(design: _Design, x_a, n_a: int, x_b, n_b: int) -> np.ndarray:
+    """Return it for tables that are likely; the level is that of the one among them that needs most."""
+    counts, near = [], []
+    for n, rate in ((n_a, design.rate_a), (n_b, design.rate_b)):
+        counts.append((stats.binom.ppf(UNLIKELY / 4, n, rate), stats.binom.isf(UNLIKELY / 4, n, rate)))
+        (low, _), (_, high) = (proportions.limits(x, n, proportions.APART * design.alpha / 4) for x in counts[-1])
+        near.append((float(low), float(high)))
+    (fewest, most), level = counts[1], proportions.exact_level(n_a, n_b, design.alpha, tuple(near))
+    return (x_b >= fewest) & (x_b <= most) & (proportions.newcombe_low(x_a, n_a, x_b, n_b, design.alpha) >= level)
+
+
+def _simulated(n: int, design: _Design, rng) -> float:
+    """Return in how many games a bettor is convinced who sees the examples in random order."""
     sizes = [n] if design.paired else design.sizes(n)
-    games = int(np.clip(CELLS // min(max(sizes), ROUNDS), 100, GAMES))
-    if design.paired:
-        return _pair_shares(n, games, design, rng)
-    costs = []
-    for size, rate in zip(sizes, (design.rate_a, design.rate_b), strict=True):
-        if size > ROUNDS:
-            costs.append(rng.binomial(_bundles(size), rate, size=(ROUNDS, games)) / _bundles(size))
+    if min(sizes) > ROUNDS:
+        raise ValueError(f"method {design.method!r} is simulated for up to {ROUNDS:,} rounds; plan with {DEFAULT!r}")
+    rng, rates = np.random.default_rng(rng), (design.rate_a, design.rate_b)
+    convinced = 0
+    for _ in range(GAMES // TOGETHER):
+        if design.paired:
+            outcome = rng.random((n, TOGETHER))
+            shares = np.select([outcome < design.only_a, outcome < design.discordant], [1.0, 0.0], 0.5)
         else:
-            costs.append((rng.random((size, games)) < rate).astype(float))
-    mean_a, mean_b = (betting.block_means(cost, min(map(len, costs))) for cost in costs)
-    return (1 + mean_a - mean_b) / 2
-
-
-def _pair_shares(n: int, games: int, design: _Design, rng) -> np.ndarray:
-    if n <= ROUNDS:
-        outcome = rng.random((n, games))
-        return np.select([outcome < design.only_a, outcome < design.discordant], [1.0, 0.0], 0.5)
-    sizes = np.broadcast_to(_bundles(n), (ROUNDS, games))
-    counts = rng.multinomial(sizes, [design.only_a, design.discordant - design.only_a, 1 - design.discordant])
-    return 0.5 + (counts[..., 0] - counts[..., 1]) / (2 * sizes)
-
-
-def _bundles(size: int) -> np.ndarray:
-    """Return the sizes of `ROUNDS` bundles that are as equal as can be, as a column."""
-    return np.diff(np.linspace(0, size, ROUNDS + 1).astype(np.int64))[:, None]
+            costs = ((rng.random((size, TOGETHER)) < rate) * 1.0 for size, rate in zip(sizes, rates, strict=True))
+            mean_a, mean_b = (betting.block_means(cost, min(sizes)) for cost in costs)
+            shares = (1 + mean_a - mean_b) / 2
+        convinced += int(betting.rejects(shares, 0.5, alpha=design.alpha / 2).sum())
+    return convinced / GAMES
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ class _Design:
     @property
     def coarse(self) -> float:
         """How exact a search may be: where power is simulated, more than 1 % would be noise."""
-        return 0.01 if METHODS[self.method].counts is None else 0.0
+        return 0.01 if METHODS[self.method].counts is None else 0.001 * (self.method == "exact_unconditional")
 
     def sizes(self, n: int) -> tuple[int, int]:
         n_a = min(max(round(self.gamma * n), 1), n - 1)

@@ -2,6 +2,11 @@
 
 A comparison of two scores is a function of x and y, for a background metric the background and the group; one of all
 groups at once is a function of X, whose last axis is the groups. Scores are arrays of numbers or `Sample`s.
+
+>>> absolute_difference(np.array([0.25, 0.5]), np.array([0.75, 0.5])).tolist()
+[0.5, 0.0]
+>>> score_range(np.array([[0.25, 0.5, 0.75]])).tolist()
+[0.5]
 """
 
 from __future__ import annotations

@@ -2,6 +2,12 @@
 
 A score is a function of `Cells`, the examples of each group (and, for counterfactual metrics, of each source), and
 returns one number per cell or one distribution per cell. `fairlib.metrics.table2` shows how to write another one.
+
+>>> import pandas as pd
+>>> from fairlib.metrics.examples import read
+>>> people = pd.DataFrame({"group": list("aabb"), "label": [1, 1, 1, 0], "prediction": [1, 0, 1, 1]})
+>>> true_positive_rate(Cells(read(people), target=1, by_unit=False)).tolist()  # (replicates, units, groups)
+[[[0.5, 1.0]]]
 """
 
 from __future__ import annotations

@@ -39,6 +39,12 @@ WIKITEXT = [
         ("test", 1_256_449, "d790b833ef8cf03a90db7bf1271b7520b83c45ce07ba3c1a9699df81e239eca0"),
     )
 ]
+BERT_TITLES = File(
+    "bert_occupations/he_she_log_odds.csv",
+    sha256="a8c4491b0679260ca3d2d1711b45e772d7f0c4e372a59b7027c69c4ecb12a095",
+    how="Printed by Exposing_Bias_BERT.ipynb in github.com/keitakurita/contextual_embedding_bias_measure: columns "
+    "title and log_odds_he_she, by bert-base-uncased, of 921 job titles.",
+)
 # Who a sentence speaks of, by its words, as the authors' script has them.
 GENDERED = {"he": {"he", "man", "his", "boy", "son"}, "she": {"she", "woman", "her", "girl", "daughter"}}
 
@@ -185,9 +191,28 @@ def word_cooccurrence() -> pd.DataFrame:
     return count_together(paragraphs, pd.read_csv(original(OCCUPATIONS))["occupation"].tolist())
 
 
+@recipe(files=[BERT_TITLES, OCCUPATIONS])
+def occupation_bert() -> pd.DataFrame:
+    """P(he), of he and she, that bert-base-uncased printed for job titles, by occupation.
+
+    p_he is of the title that is the occupation and nothing else, p_he_within the mean over all titles that have it
+    among their words (alone or with an s); both are empty where there is none.
+    """
+    titles = require_columns(pd.read_csv(original(BERT_TITLES)), ["title", "log_odds_he_she"], BERT_TITLES.path)
+    p_he, words = 1 / (1 + np.exp(-titles["log_odds_he_she"])), titles["title"].str.lower()
+    rows = []
+    for name in pd.read_csv(original(OCCUPATIONS))["occupation"]:
+        within = p_he[words.str.contains(rf"\b{name}s?\b")]
+        rows.append((name, p_he[words == name].mean(), len(within), within.mean()))
+    return pd.DataFrame(rows, columns=["occupation", "p_he", "titles", "p_he_within"]).round(4)
+
+
 @recipe(files=[], costly=True)
 def blanks_bert() -> pd.DataFrame:
-    """Fill the templates with the paper's model, bert-base-uncased from the hub. Needs torch and transformers."""
+    """Fill the paper's templates with its model, bert-base-uncased.
+
+    It has no bundled table: call it, where there are torch, transformers and a network for the weights.
+    """
     from fairlib.recipes.training.masked import load as masked_model
 
     filled = fill(masked_model("bert-base-uncased"), load("occupation_rates")["occupation"].tolist())

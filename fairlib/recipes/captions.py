@@ -2,7 +2,8 @@
 
 The word lists are the whole method, and stand here to be read. They are made for the captions of models trained on
 COCO, which use some 800 words: lower case, no names. A caption's words are matched whole, in singular and plural.
-Tables hold counts and figures computed from them only: no caption and no image's labels leave the genuine files.
+Tables hold counts and figures computed from them only: no caption and no image's labels leave the genuine files, but
+for the eight captions that notebook 07c quotes.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ CAPTIONS = File(
 )
 MODELS = ("baseline_ft", "balanced", "upweight", "confusion", "confident", "equalizer")
 NAMED_OFTEN = 25  # an object that the Baseline names in fewer captions is hardly a task of these models
-RESAMPLES, ROWS = 2000, 2000  # worlds, and images that are weighed at a time: both decide the draws
+A_LITTLE = 1e-4  # by which an image's weight is changed to see its influence
+
+MEASURES = ("A->T", "A->T blind", "A->T excess", "T->A", "T->A blind", "T->A excess")
 
 # Nouns and reflexives that say who is in the picture. Possessives (his, her) may speak of another person: left out.
 GENDER_WORDS = {
@@ -134,12 +137,16 @@ def coco_captions() -> pd.DataFrame:
 def coco_caption_amplification() -> pd.DataFrame:
     """Bias amplification by model, object and measure, and its change from the Baseline, with standard errors.
 
-    The standard errors need the images one by one: the standard deviation over a Poisson bootstrap of the images, the
-    same images for all models. Directions y_at are those of the training data. Objects that the Baseline names in at
-    least 25 captions; "(every image)" is their mean, the aggregate of eq. (2).
+    The standard errors need the images one by one: the infinitesimal jackknife (Jaeckel 1972), the root of the sum of
+    the squared influences of the images. No random numbers are drawn, and all models are read on the same images.
+    Directions y_at are those of the training data: the released share of men with an object against the share of men
+    among all training images. Objects that the Baseline names in at least 25 captions; "(every image)" is their mean,
+    the aggregate of eq. (2).
 
-    measures: A->T; T->A among the captions that name exactly one gender; T->A blind, what a captioner would have that
-    errs as often about men and about women, whatever the object; T->A excess, the difference of the last two.
+    measures: A->T; T->A among the captions that name exactly one gender. "blind" is what a captioner of the same error
+    rates would have whose errors in one thing do not depend on the other. A->T blind: an object is named as often where
+    it is there, and as often where it is not, for men as for women. T->A blind: men are called women as often as by
+    this model, and women men, each at their own rate, whatever the object. "excess" is the rest.
     """
     captions, labels = _captioned()
     named = read_objects(captions["baseline_ft"], objects_but_person()).sum()
@@ -147,24 +154,17 @@ def coco_caption_amplification() -> pd.DataFrame:
     genders = training_genders()
     train = training_counts(coco_mals(), objects, men=genders["man"] / sum(genders.values()))
     lean = 2 * directions(train) - 1  # +1 where a gender goes with an object
-    totals = _poisson_totals(_features(captions, labels, objects))
-    by_model = [_measures(totals, model, lean) for model in MODELS]
-    rows = []
-    for measure in by_model[0]:
-        values = np.stack([measures[measure] for measures in by_model], axis=1)  # resamples x models x objects
-        values = np.concatenate([np.nanmean(values, axis=2, keepdims=True), values], axis=2)
-        change = values - values[:, :1]
-        columns = {
-            "measure": measure,
-            "model": np.repeat(MODELS, 1 + len(objects)),
-            "object": [EVERY, *objects] * len(MODELS),
-            "value": values[0].ravel(),
-            "standard_error": np.nanstd(values[1:], axis=0).ravel(),
-            "change": change[0].ravel(),
-            "change_error": np.nanstd(change[1:], axis=0).ravel(),
-        }
-        rows.append(pd.DataFrame(columns))
-    return pd.concat(rows, ignore_index=True)
+    rows, baseline = [], {}
+    for model in MODELS:
+        for measure, values in _measures(_totals(_features(captions[model], labels, objects)), lean).items():
+            values = np.concatenate([np.nanmean(values, axis=1, keepdims=True), values], axis=1)
+            change = values - baseline.setdefault(measure, values)
+            columns = {"measure": measure, "model": model, "object": [EVERY, *objects]}
+            columns |= {"value": values[0], "standard_error": _standard_error(values)}
+            columns |= {"change": change[0], "change_error": _standard_error(change)}
+            rows.append(pd.DataFrame(columns))
+    found = pd.concat(rows).sort_values("measure", key=lambda names: names.map(MEASURES.index), kind="stable")
+    return found.reset_index(drop=True)
 
 
 def _captioned() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -174,49 +174,59 @@ def _captioned() -> tuple[pd.DataFrame, pd.DataFrame]:
     return captions.reset_index(drop=True), labels
 
 
-def _features(captions: pd.DataFrame, labels: pd.DataFrame, objects: list[str]) -> dict[tuple, np.ndarray]:
-    """Return what `_measures` needs the sums of, each images x columns: labels and what a model says, by gender."""
-    there = labels[objects].to_numpy(dtype=bool)
+def _features(captions: pd.Series, labels: pd.DataFrame, objects: list[str]) -> dict[tuple, np.ndarray]:
+    """Return what `_measures` needs the sums of, each images x columns: labels and what the captions say, by gender."""
+    there, named = labels[objects].to_numpy(dtype=bool), read_objects(captions, objects).to_numpy()
+    called = read_gender(captions)
     features = {}
     for gender in GENDERS:
         of_gender = (labels["gender"] == gender).to_numpy()[:, None]
+        one = (called["man"] ^ called["woman"]).to_numpy()[:, None] & of_gender
+        wrong = one & ~called[[gender]].to_numpy()
         features |= {("images", gender): of_gender, ("there", gender): there & of_gender}
-        for model in MODELS:
-            called = read_gender(captions[model])
-            one = (called["man"] ^ called["woman"]).to_numpy()[:, None] & of_gender
-            wrong = one & ~called[[gender]].to_numpy()
-            features[model, "named", gender] = read_objects(captions[model], objects).to_numpy() & of_gender
-            features |= {(model, "one", gender): one, (model, "one there", gender): one & there}
-            features |= {(model, "wrong", gender): wrong, (model, "wrong there", gender): wrong & there}
+        features |= {("named", gender): named & of_gender, ("named there", gender): named & there & of_gender}
+        features |= {("one", gender): one, ("one there", gender): one & there}
+        features |= {("wrong", gender): wrong, ("wrong there", gender): wrong & there}
     return features
 
 
-def _poisson_totals(features: dict[tuple, np.ndarray]) -> dict[tuple, np.ndarray]:
-    """Return (1 + RESAMPLES) x columns for each feature: its sums, then those with each image counted Poisson(1) times.
-
-    The bootstrap of images without drawing images: one matrix product of weights and features per block of rows.
-    """
-    rng, totals, images = np.random.default_rng(2021), 0.0, np.hstack([*features.values()])
-    for start in range(0, len(images), ROWS):
-        part = images[start : start + ROWS].astype(float)
-        weights = rng.poisson(1.0, size=(RESAMPLES, len(part))).astype(float)
-        totals = totals + np.vstack([part.sum(axis=0), weights @ part])
-    ends = np.cumsum([feature.shape[1] for feature in features.values()])[:-1]
-    return dict(zip(features, np.split(totals, ends, axis=1), strict=True))
+def _totals(features: dict[tuple, np.ndarray]) -> dict[tuple, np.ndarray]:
+    """Return (1 + images) x columns for each feature: its sums, then those with one image weighing a little more."""
+    none = {name: np.zeros((1, flags.shape[1])) for name, flags in features.items()}
+    return {name: flags.sum(axis=0) + A_LITTLE * np.vstack([none[name], flags]) for name, flags in features.items()}
 
 
-def _measures(totals: dict[tuple, np.ndarray], model: str, lean: np.ndarray) -> dict[str, np.ndarray]:
-    """Return each measure of a model's captions, resamples x objects."""
+def _standard_error(values: np.ndarray) -> np.ndarray:
+    """Return the infinitesimal jackknife's standard error of values made from `_totals`, by column."""
+    return np.sqrt((((values[1:] - values[0]) / A_LITTLE) ** 2).sum(axis=0))
+
+
+def _measures(totals: dict[tuple, np.ndarray], lean: np.ndarray) -> dict[str, np.ndarray]:
+    """Return each of `MEASURES`, rows of totals x objects."""
+    images, there, named, right = (
+        {g: totals[what, g] for g in GENDERS} for what in ("images", "there", "named", "named there")
+    )
+    share = {g: there[g] / images[g] for g in GENDERS}
+    seen = sum(right.values()) / sum(there.values())  # how often an object is named where it is there
+    made_up = (sum(named.values()) - sum(right.values())) / (sum(images.values()) - sum(there.values()))
     man, woman = GENDERS
-    change = {g: (totals[model, "named", g] - totals["there", g]) / totals["images", g] for g in GENDERS}
-    one, wrong = ({g: totals[model, f"{what} there", g] for g in GENDERS} for what in ("one", "wrong"))
-    rate = {g: totals[model, "wrong", g] / totals[model, "one", g] for g in GENDERS}
+
+    def balance(change):
+        """Return the mean over the genders of a change, counted positive where it goes with the association."""
+        return (lean[0] * change[man] + lean[1] * change[woman]) / 2
+
+    a_to_t = balance({g: named[g] / images[g] - share[g] for g in GENDERS})
+    a_to_t_blind = balance({g: seen * share[g] + made_up * (1 - share[g]) - share[g] for g in GENDERS})
+    one, wrong = ({g: totals[f"{what} there", g] for g in GENDERS} for what in ("one", "wrong"))
+    rate = {g: totals["wrong", g] / totals["one", g] for g in GENDERS}
     together = one[man] + one[woman]
     together = np.where(together > 0, together, np.nan)
-    # Women called men, less men called women, per image with the object: men are over-predicted by that much, and women
-    # under-predicted by the same.
-    lean_to_men = (lean[0] - lean[1]) / 2
-    found = lean_to_men * (wrong[woman] - wrong[man]) / together
-    blind = lean_to_men * (one[woman] * rate[woman] - one[man] * rate[man]) / together
-    a_to_t = (lean[0] * change[man] + lean[1] * change[woman]) / 2
-    return {"A->T": a_to_t, "T->A": found, "T->A blind": blind, "T->A excess": found - blind}
+
+    def called_men(wrong):
+        """Return women called men less men called women, per image with the object: women lose what men gain."""
+        gain = (wrong[woman] - wrong[man]) / together
+        return balance({man: gain, woman: -gain})
+
+    t_to_a, t_to_a_blind = called_men(wrong), called_men({g: one[g] * rate[g] for g in GENDERS})
+    found = (a_to_t, a_to_t_blind, a_to_t - a_to_t_blind, t_to_a, t_to_a_blind, t_to_a - t_to_a_blind)
+    return dict(zip(MEASURES, found, strict=True))

@@ -20,7 +20,7 @@ from fairlib.interval import bisection
 from fairlib.intervals import betting
 from fairlib.intervals.disparity import METHODS
 from fairlib.intervals.planning import likely, sample_size
-from fairlib.intervals.proportions import exact_level, newcombe_low
+from fairlib.intervals.proportions import APART, TIE, limits, newcombe_low
 
 SEED = 20  # of the whole grid; experiment number i draws from default_rng([SEED, i])
 NUMBERS = 13, 4  # per design of two groups, and of pairs; more than there are methods, so that these may change
@@ -97,11 +97,33 @@ def _summary(covered, width, weight) -> dict:
 
 def _exact(x_a, n_a, x_b, n_b, truth, alpha) -> tuple[np.ndarray, float]:
     """Return whether each table's interval contains the truth, from one test of it, and one width, the middle's."""
-    above = newcombe_low(x_a, n_a, x_b, n_b, alpha) >= exact_level(n_a, n_b, alpha, truth)
-    below = newcombe_low(x_b, n_b, x_a, n_a, alpha) >= exact_level(n_b, n_a, alpha, -truth)
+    above = exact_rejections(n_a, n_b, truth, alpha)[x_a, x_b]
+    below = exact_rejections(n_b, n_a, -truth, alpha).T[x_a, x_b]
     middle_a, middle_b = int(np.median(x_a)), int(np.median(x_b))
     low, high = METHODS["exact_unconditional"].counts(middle_a, n_a, middle_b, n_b, alpha=alpha)
     return ~(above | below), high - low
+
+
+def exact_rejections(n_a: int, n_b: int, difference: float, alpha: float, *, rates: int = 200) -> np.ndarray:
+    """Return for every table, by enumeration of all, whether its exact limit is above a difference.
+
+    For each of many pairs of rates with that difference: how probable are the tables as extreme? The largest of those
+    near the table's own rates decides. Between the pairs that are looked at nothing is, unlike in the interval itself.
+    """
+    x_a, x_b = np.arange(n_a + 1)[:, None], np.arange(n_b + 1)[None, :]
+    order = newcombe_low(x_a, n_a, x_b, n_b, alpha).ravel()
+    ranked = np.argsort(-order, kind="stable")
+    ties = np.searchsorted(-order[ranked], -order + TIE, side="right") - 1  # the last that is as extreme
+    (low_a, high_a), (low_b, high_b) = (limits(x, n, APART * alpha / 4) for x, n in ((x_a, n_a), (x_b, n_b)))
+    largest = np.zeros((n_a + 1, n_b + 1))
+    shares = np.sin(np.linspace(0, np.pi / 2, rates)) ** 2
+    for rate_b in shares * (1 - abs(difference)) + max(0.0, -difference):
+        rate_a = min(max(rate_b + difference, 0.0), 1.0)
+        weight = stats.binom.pmf(x_a, n_a, rate_a) * stats.binom.pmf(x_b, n_b, rate_b)
+        probability = np.cumsum(weight.ravel()[ranked])[ties].reshape(largest.shape)
+        near = (low_a <= rate_a) & (rate_a <= high_a) & (low_b <= rate_b) & (rate_b <= high_b)
+        largest = np.where(near, np.maximum(largest, probability), largest)
+    return (largest <= (0.5 - APART) * alpha) & (x_a / n_a - x_b / n_b >= difference)
 
 
 def _simulated(draw, truth: float, alpha: float, rng) -> dict:

@@ -170,6 +170,18 @@ def mnli_known_counts() -> pd.DataFrame:
     return pd.DataFrame({"without_majority": without, "three_of_five": three}).reset_index()
 
 
+@recipe(files=[])
+def mnli_agreement() -> pd.DataFrame:
+    """Pairs of a random half of each dev set of MultiNLI by how many of five annotators agree.
+
+    Counted as columns of public response matrices, of which there is one for each number of agreeing annotators; they
+    say nothing of genres, and leave out the pairs without a majority.
+    """
+    counts = {"matched": (740, 1204, 2964), "mismatched": (724, 1193, 2999)}
+    rows = [(part, agree, n) for part, found in counts.items() for agree, n in zip((3, 4, 5), found, strict=True)]
+    return pd.DataFrame(rows, columns=["part", "agree", "pairs"])
+
+
 @recipe(files=[PARTIAL])
 def mnli_roberta() -> pd.DataFrame:
     """Predictions of a RoBERTa-base on the matched genres: pairs by seed, genre and whether it was right."""

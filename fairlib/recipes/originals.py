@@ -29,14 +29,18 @@ class Recipe:
     bundle: Callable[[], pd.DataFrame] | None  # how the bundled stand-in is made, where it is not `compute`'s result
 
     def __call__(self, *, bundle: bool = False) -> pd.DataFrame:
-        """Compute the table, or with `bundle` what ships in its place."""
+        """Compute the table, which says that it is the original one, or with `bundle` what ships in its place."""
         try:
-            return (self.bundle or self.compute)() if bundle else self.compute()
+            frame = (self.bundle or self.compute)() if bundle else self.compute()
         except ModuleNotFoundError as error:
             raise DataError(
                 f"computing {self.compute.__name__!r} needs the package {error.name!r}; `make models` installs what "
                 "training needs, source='bundled' loads what it made"
             ) from error
+        if not bundle:
+            # The recipe's own first line, not the card's title: what ships may be a stand-in, and its card says so.
+            frame.attrs |= {"source": "original", "title": self.title}
+        return frame
 
     @property
     def ready(self) -> bool:
@@ -94,9 +98,7 @@ def from_hub(repository: str, *, split: str, config: str | None = None, revision
 
 def build(name: str) -> Path:
     """Compute the bundled table `name` again and write it."""
-    if name not in names():
-        raise ValueError(f"name must be one of {', '.join(names())}, found {name!r}")
-    return store(name, recipe_of(name)(bundle=True))
+    return store(name, _recipe(name)(bundle=True))
 
 
 def store(name: str, frame: pd.DataFrame) -> Path:
@@ -115,10 +117,10 @@ def store(name: str, frame: pd.DataFrame) -> Path:
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m fairlib data list | build NAME ...`."""
+    """`python -m fairlib data list | fetch NAME ... | build NAME ...`."""
     parser = argparse.ArgumentParser(prog="python -m fairlib data", description=main.__doc__)
-    parser.add_argument("action", choices=("list", "build"))
-    parser.add_argument("names", nargs="*", metavar="NAME", help="tables to build; all that need only minutes if none")
+    parser.add_argument("action", choices=("list", "fetch", "build"))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="tables; if none, all that need only minutes")
     options = parser.parse_args(arguments)
     if options.action == "list":
         for name in names():
@@ -127,4 +129,13 @@ def main(arguments: list[str]) -> None:
             print(f"{name}: originals {state}" if files else f"{name}: needs no files")
         return
     for name in options.names or [name for name in names() if not recipe_of(name).costly]:
-        print(build(name).relative_to(ROOT))
+        if options.action == "build":
+            print(build(name).relative_to(ROOT))
+        else:
+            print(*map(original, _recipe(name).files), sep="\n")
+
+
+def _recipe(name: str) -> Recipe:
+    if name not in names():
+        raise ValueError(f"name must be one of {', '.join(names())}, found {name!r}")
+    return recipe_of(name)

@@ -5,8 +5,11 @@ Counts and rates only: no image's labels leave the genuine files.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from fairlib.amplification.measures import Counts
 from fairlib.recipes.originals import File, original, recipe, require_columns
@@ -35,6 +38,8 @@ TRAINING = File(
 )
 GENDERS = ("man", "woman")
 EVERY = "(every image)"  # in place of an object: all images of a gender
+MOST_IMAGES = 25_000  # more than the training images: twelve digits leave one fraction with a denominator below it
+LEVEL = 0.001  # a multiple is ruled out where the development images would be as few, or as many, so rarely
 
 
 def _majorities(table: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -68,11 +73,34 @@ def imsitu_mals() -> pd.DataFrame:
     return _majorities(pd.read_csv(original(IMSITU_RATIOS)), "verb")
 
 
+@recipe(files=[COCO_RATIOS, LABELS])
+def coco_training() -> pd.DataFrame:
+    """Training images of COCO with each object, and men among them, from the released shares.
+
+    A share of twelve digits is one fraction of whole numbers, in lowest terms: men / images. The counts are a multiple
+    of it. "person", on nearly every image, stands for their number; for the others the development images, drawn from
+    the same pool, say which multiples can be: those from `lowest` to `highest`, `multiple` being the nearest.
+    """
+    shares = pd.read_csv(original(COCO_RATIOS), dtype=str).set_index("object")["training_ratio"]
+    fractions = [Fraction(share).limit_denominator(MOST_IMAGES) for share in shares]
+    men, images = (np.array([getattr(one, part) for one in fractions]) for part in ("numerator", "denominator"))
+    labels = image_labels().query("split == 'dev'").assign(person=True)
+    seen, everything = labels[shares.index].sum().to_numpy(), images[shares.index.get_loc("person")]
+    multiples = np.arange(1, MOST_IMAGES // images.min())[:, None]
+    counts, share = multiples * images, everything / (everything + len(labels))
+    tails = [stats.binom.cdf(counts, counts + seen, share), stats.binom.sf(counts - 1, counts + seen, share)]
+    possible = (2 * np.minimum(*tails) >= LEVEL) & (counts <= everything)
+    nearest = np.abs(counts / everything - seen / len(labels)).argmin(axis=0)
+    last = len(possible) - 1 - possible[::-1].argmax(axis=0)
+    chosen = {"multiple": nearest + 1, "lowest": possible.argmax(axis=0) + 1, "highest": last + 1}
+    return pd.DataFrame({"object": shares.index, "men": men, "images": images, **chosen, "development": seen})
+
+
 def training_counts(mals: pd.DataFrame, objects: list[str], *, men: float) -> Counts:
     """Return rates from which the direction y_at follows: P(man | object) against P(man), both of the training data.
 
     mals : the table `coco_mals`. men : share of men among the training images, from the "train" row of `coco_objects`.
-    How often an object occurs is not released, and does not matter to the direction.
+    How often an object occurs (`coco_training`) does not matter to the direction.
     """
     shares = mals["training_share"].where(mals["majority"] != "woman", 1 - mals["training_share"])
     shares = shares.set_axis(mals["object"])[objects]

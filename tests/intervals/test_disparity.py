@@ -70,7 +70,7 @@ def test_costs_and_counts_agree(name, costs):
 @pytest.mark.parametrize("name", ["betting", "betting_pairs"])
 def test_the_sides_of_a_betting_interval_share_the_chance_to_miss(name, costs, monkeypatch):
     spent = []
-    monkeypatch.setattr(betting, "mean_interval", lambda values, *, alpha: spent.extend([alpha, alpha]) or (0.0, 1.0))
+    monkeypatch.setattr(betting, "ends", lambda games, *, alpha: spent.extend([alpha, alpha]) or (0.0, 1.0))
     disparity_interval(*costs, method=name, paired=bounds.METHODS[name].paired, confidence=0.9)
     assert sum(spent) == pytest.approx(0.1)
 
@@ -82,10 +82,35 @@ def test_extreme_tables(name):
         assert -1 <= found.low <= cost_a[0] - cost_b[0] <= found.high <= 1
 
 
-def test_the_same_seed_gives_the_same_interval_and_defaults_are_betting(costs):
-    assert disparity_interval(*costs) == disparity_interval(*costs, method="betting", rng=0)
-    assert disparity_interval(*costs, rng=1) != disparity_interval(*costs, rng=2)
+def test_what_is_taken_by_default(costs):
+    assert disparity_interval(*costs) == disparity_interval(*costs, method="exact_unconditional")
+    between = costs[0] * 0.9, costs[1]
+    assert disparity_interval(*between) == disparity_interval(*between, method="betting")
     assert disparity_interval(*costs, paired=True).method == "betting_pairs"
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_one_data_set_has_one_answer(data):
+    """However the examples are ordered or counted, for 0-1 costs, costs in between and pairs."""
+    values = data.draw(st.sampled_from([[0.0, 1.0], [0.0, 0.25, 1.0]]))
+    a, b = (data.draw(st.lists(st.sampled_from(values), min_size=1, max_size=25)) for _ in range(2))
+    found = disparity_interval(a, b)
+    assert disparity_interval(data.draw(st.permutations(a)), data.draw(st.permutations(b))) == found
+    assert disparity_interval(sorted(a), sorted(b)) == found
+    assert disparity_interval(counted(a), counted(b)) == found
+    n = min(len(a), len(b))
+    order = data.draw(st.permutations(range(n)))
+    first, second = np.array(a[:n]), np.array(b[:n])
+    paired = disparity_interval(first, second, paired=True)
+    assert disparity_interval(first[order], second[order], paired=True) == paired
+
+
+def test_with_a_seed_betting_looks_once_in_the_order_given(costs):
+    one, other, again = (disparity_interval(*costs, method="betting", rng=seed) for seed in (1, 2, 1))
+    assert one == again != other
+    middle = [disparity_interval(*costs, method="betting", rng=seed).low for seed in range(200)]
+    assert disparity_interval(*costs, method="betting").low == pytest.approx(np.median(middle), abs=0.02)
 
 
 def test_betting_uses_costs_between_the_extremes():
@@ -103,39 +128,23 @@ def counted(cost):
     return Counted(*np.unique(cost, return_counts=True))
 
 
-@given(st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=2, max_size=25), st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
-def test_counted_costs_have_no_order(cost, random):
-    half = len(cost) // 2
-    found = disparity_interval(counted(cost[:half]), counted(cost[half:]))
-    values, count = counted(cost[:half])
-    order = random.sample(range(len(values)), len(values))
-    assert disparity_interval(Counted(values[order], count[order]), counted(cost[half:])) == found
-    listed, given = (
-        disparity_interval(*costs, rng=np.random.default_rng(3))
-        for costs in ((sorted(cost[:half]), sorted(cost[half:])), (counted(cost[:half]), counted(cost[half:])))
-    )
-    assert given == listed  # a generator of one's own is used as it is
-
-
-@pytest.mark.slow
-def test_betting_on_counts_keeps_its_promise_on_average():
-    """Enumerated: all tables of two groups of 30 and 33, their intervals, and the coverage for a grid of rates."""
-    n_a, n_b = 30, 33
+@pytest.mark.parametrize(("n_a", "n_b"), [(15, 15), pytest.param(30, 33, marks=pytest.mark.slow)])
+def test_betting_on_sorted_costs_keeps_its_promise(n_a, n_b):
+    """Enumerated: the intervals of all tables, and the coverage for a grid of rates. One seed for all: .79 and .87."""
     low, high = np.empty((2, n_a + 1, n_b + 1))
     for x_a in range(n_a + 1):
         for x_b in range(n_b + 1):
             costs = (Counted(np.array([0, 1]), np.array([n - x, x])) for x, n in ((x_a, n_a), (x_b, n_b)))
             found = disparity_interval(*costs, method="betting")
             low[x_a, x_b], high[x_a, x_b] = found.low, found.high
-    rates, coverage = np.linspace(0.02, 0.98, 13), []
+    rates, coverage = np.linspace(0.02, 0.98, 25), []
     for rate_a in rates:
         for rate_b in rates:
             weight = np.outer(
                 stats.binom.pmf(np.arange(n_a + 1), n_a, rate_a), stats.binom.pmf(np.arange(n_b + 1), n_b, rate_b)
             )
             coverage.append(weight[(low <= rate_a - rate_b) & (rate_a - rate_b <= high)].sum())
-    assert np.mean(coverage) >= 0.95 and min(coverage) >= 0.92
+    assert min(coverage) >= 0.95
 
 
 def test_for_pairs_it_matters_what_belongs_together():
@@ -203,7 +212,7 @@ def errors(n, rate):
         ("bernstein_centred", (3002, 3002, 3002)),
         ("hoeffding", (2954, 2954, 2954)),
         ("empirical_bernstein", (1840, 3160, 3280)),
-        ("exact_unconditional", (480, 1120, 1600)),
+        ("exact_unconditional", (480, 1080, 1600)),
         ("miettinen_nurminen", (440, 1080, 1600)),
         ("newcombe", (440, 1080, 1600)),
     ],
@@ -218,7 +227,7 @@ def test_examples_needed_for_five_points(name, needed):
 
 @pytest.mark.parametrize(("n", "rate"), [(520, 0.05), (1200, 0.20), (1680, 0.475)])
 def test_betting_on_matched_blocks_needs_no_more_than_it_should(n, rate):
-    """It depends on the order in which the examples are met: more than half of the shuffles exclude 0."""
+    """More than half of the shuffles exclude 0, and so does their middle."""
     m = n // 2
     cost_b = errors(m, rate)
     cost_a = errors(m, (cost_b.sum() + round(0.05 * m)) / m)
@@ -226,8 +235,8 @@ def test_betting_on_matched_blocks_needs_no_more_than_it_should(n, rate):
     z = np.stack([betting.matched_blocks(cost_a, cost_b, rng=seed) for seed in range(1000)], axis=1)
     excluded = betting.rejects(z, 0.5, alpha=0.025)
     assert excluded.mean() > 0.5
-    for seed in range(10):
-        assert disparity_interval(cost_a, cost_b, rng=seed).excludes(0) == excluded[seed]
+    found = disparity_interval(cost_a, cost_b, method="betting")
+    assert found.low == pytest.approx(0, abs=0.003)
 
 
 # --- what it promises ---
@@ -241,7 +250,7 @@ def test_betting_covers(n_a, n_b, rate_a, rate_b):
     rng = np.random.default_rng(21)
     runs, missed = 200, 0
     for _ in range(runs):
-        found = disparity_interval(rng.random(n_a) < rate_a, rng.random(n_b) < rate_b, rng=rng)
+        found = disparity_interval(rng.random(n_a) < rate_a, rng.random(n_b) < rate_b, method="betting", rng=rng)
         missed += rate_a - rate_b not in found
     assert missed <= 0.05 * runs + 4 * np.sqrt(0.05 * 0.95 * runs)
 

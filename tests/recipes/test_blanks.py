@@ -1,11 +1,18 @@
 """Tests of filling blanks, and of the model that knows only counts."""
 
+import hashlib
+from dataclasses import replace
+
+import nbformat
 import numpy as np
+import pandas as pd
 import pytest
 
 import fairlib
+from fairlib import ledger, plots
 from fairlib.recipes import blanks
 from fairlib.recipes.blanks import ANY, MASK, TEMPLATES, count_model, count_together, fill
+from fairlib.recipes.training import masked
 
 JOBS = ["nurse", "cook", "sheriff"]
 
@@ -134,6 +141,56 @@ def test_bundled_words_and_rates_fit_each_other():
     # An occupation that no paragraph holds is in no sentence.
     whole = sentences[sentences["matching"] == "words"].set_index("occupation")["sentences"]
     assert ((whole[rates["occupation"]] > 0) <= (alone[rates["occupation"]] > 0)).all()
+
+
+def test_bert_is_read_from_titles(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
+    files = {"BERT_TITLES": "title,log_odds_he_she\nNurse,-1\nhead nurse,0\nnurses aide,1\nnursery,9\ncook ii,2\n"}
+    files["OCCUPATIONS"] = "occupation\nnurse\ncook\nmover\n"
+    for name, text in files.items():
+        path = tmp_path / getattr(blanks, name).path
+        path.parent.mkdir()
+        path.write_text(text)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        monkeypatch.setattr(blanks, name, replace(getattr(blanks, name), sha256=digest, size=path.stat().st_size))
+    table = blanks.occupation_bert().set_index("occupation")
+    assert table.loc["nurse"].tolist() == [0.2689, 3, pytest.approx((0.2689 + 0.5 + 0.7311) / 3, abs=1e-4)]
+    assert np.isnan(table.loc["cook", "p_he"]) and table.loc["cook", "p_he_within"] == 0.8808
+    assert table.loc["mover", "titles"] == 0 and np.isnan(table.loc["mover", "p_he_within"])
+
+
+def test_bundled_bert_has_the_known_occupations():
+    table = fairlib.load("occupation_bert", source="bundled")
+    assert table["p_he"].notna().sum() == 13 and table["p_he_within"].notna().sum() == 18
+    assert table["occupation"].tolist() == fairlib.load("occupation_rates", source="bundled")["occupation"].tolist()
+
+
+def test_the_papers_model_has_no_card_and_can_be_called(monkeypatch):
+    """It is no bundled table: `load` does not know it, and a call says what its table is."""
+    monkeypatch.setattr(masked, "load", lambda name: count_model(fairlib.load("word_cooccurrence", source="bundled")))
+    with pytest.raises(ValueError, match="name must be one of"):
+        fairlib.load("blanks_bert", source="original")
+    table = blanks.blanks_bert()
+    assert len(table) == len(TEMPLATES) * 32 * 3
+    assert fairlib.data.provenance(table).endswith("bert-base-uncased (original data)")
+
+
+@pytest.mark.slow
+def test_notebook_09_runs_with_the_papers_model(monkeypatch, tmp_path):
+    """MODEL = "bert", with another model in BERT's place: the rows of Table 2 are then computed, not open."""
+    monkeypatch.setattr(masked, "load", lambda name: count_model(fairlib.load("word_cooccurrence", source="bundled")))
+    monkeypatch.setattr(plots, "FIGURES", tmp_path)
+    monkeypatch.setattr(ledger, "PARTS", tmp_path)
+    path = fairlib.data.CHECKOUT / "notebooks" / "09_where_amplification_misleads.ipynb"
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    code = "\n".join(cells)
+    assert code.count('MODEL = "counts"') == 1
+    exec(code.replace('MODEL = "counts"', 'MODEL = "bert"'), {})
+    plots.plt.close("all")
+    table = pd.read_csv(tmp_path / "09_where_amplification_misleads.csv").set_index("id")
+    rows = table.index[table.index.str.match(r"wang2021/(table2/.*(uniform|labor)|figure5)")]
+    assert len(rows) == 8 and set(table.loc[rows, "status"]) <= {"reproduced", "differs"}
+    assert "bert-base-uncased (original data)" in (tmp_path / "09_base_rates.svg").read_text().replace("\n", " ")
 
 
 def test_two_rows_of_table_2_differ_by_the_base_rates_alone():

@@ -4,11 +4,13 @@ import hashlib
 import json
 from dataclasses import replace
 
+import nbformat
 import pandas as pd
 import pytest
 
 import fairlib
-from fairlib import data
+from fairlib import data, ledger
+from fairlib.__main__ import main
 from fairlib.recipes import compas
 from fairlib.recipes import ethayarajh2020 as paper
 
@@ -56,6 +58,76 @@ def test_costs_are_counted_from_annotations(put):
     assert fairlib.load("mnli_costs").attrs["source"] == "original"  # auto takes what is at hand
     bundled = fairlib.load("mnli_costs", source="bundled")
     assert list(bundled.columns) == list(frame.columns)
+
+
+def multinli(counts):
+    """Return lines in the format of MultiNLI with these counts of pairs by genre and cost, for its two dev sets."""
+    e, c, n = "entailment", "contradiction", "neutral"
+    votes = {0.0: (e, [e] * 5), 0.2: (e, [e, e, n, e, e]), 0.4: (n, [n, c, n, e, n]), 1.0: ("-", [e, n, c, e, n])}
+    lines = {cost: jsonl(("GENRE", *votes[cost])) for cost in votes}
+    matched = set(fairlib.load("mnli_known_counts", source="bundled")["genre"])
+    texts = {True: "", False: ""}
+    for genre, cost, count in counts.itertuples(index=False):
+        texts[genre in matched] += lines[cost].replace("GENRE", genre) * count
+    return texts[True], texts[False]
+
+
+def run_notebook(name, changes):
+    """Run the cells of a notebook that draw no figure, and return what they leave behind."""
+    notebook = nbformat.read(data.ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    left = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and "plots.save" not in cell.source:
+            source = cell.source
+            for old, new in changes.items():
+                source = source.replace(old, new)
+            exec(compile(source, cell.id, "exec"), left)
+    return left
+
+
+@pytest.mark.slow
+def test_genuine_files_turn_table_1_from_open_into_reproduced_or_differs(put, monkeypatch, tmp_path):
+    monkeypatch.setattr(ledger, "PARTS", tmp_path / "ledger")
+    counts = fairlib.load("mnli_costs", source="bundled")
+    altered = counts.assign(
+        count=counts["count"] + (counts["genre"] == "oup") * counts["cost"].map({0.0: 9, 0.4: -9}).fillna(0)
+    )
+    found = {}
+    for name, pairs in {"open": None, "reproduced": counts, "differs": altered.astype({"count": int})}.items():
+        if pairs is not None:
+            for file, text in zip(("MATCHED", "MISMATCHED"), multinli(pairs), strict=True):
+                put(paper, file, text)
+        run_notebook("01_mnli_genres", {"RUNS = 10_000": "RUNS = 50"})
+        part = pd.read_csv(tmp_path / "ledger" / "01_mnli_genres.csv", keep_default_na=False)
+        found[name] = part.assign(id=part["id"].str.removeprefix("ethayarajh2020/")).set_index("id")
+    table = {name: part[part.index.str.startswith("table1/")]["status"] for name, part in found.items()}
+    judged = {name: ledger.verdicts(part.assign(id="ethayarajh2020/" + part.index)) for name, part in found.items()}
+    shown = {name: table.loc["ethayarajh2020/table1", ["data", "verdict"]].tolist() for name, table in judged.items()}
+    assert shown["open"] == ["stand-in", "open"]
+    assert shown["reproduced"] == ["original", "reproduced"]
+    assert table["open"].tolist() == ["open"] * 30
+    assert found["open"].loc["table1/oup/in", "note"].startswith("needs ")
+    assert table["reproduced"].tolist() == ["reproduced"] * 30
+    assert table["differs"]["table1/oup/in"] == "differs"
+    assert table["differs"]["table1/government/in"] == "reproduced"
+    # What is drawn from the counts goes with them; where the paper shows one draw, ours are others all the same.
+    assert found["reproduced"].loc[["mnli/coverage", "figure1/tighter_with_n"], "basis"].tolist() == ["original"] * 2
+    assert found["reproduced"].loc["figure1/government_claim", "basis"] == "substitute"
+    assert "genuine counts" in found["reproduced"].loc["figure1/government_claim", "note"]
+    assert found["open"].loc["mnli/coverage", ["basis", "note"]].tolist() == [
+        "substitute",
+        "counts reconstructed from Table 1",
+    ]
+
+
+def test_genuine_files_are_fetched_by_name(put, monkeypatch, tmp_path, capsys):
+    put(paper, "MATCHED", jsonl(("slate", "-", ["neutral"])))
+    put(paper, "MISMATCHED", jsonl(("oup", "-", ["neutral"])))
+    monkeypatch.setattr(paper, "mnli_costs", replace(paper.mnli_costs, files=(paper.MATCHED, paper.MISMATCHED)))
+    main(["data", "fetch", "mnli_costs"])
+    assert capsys.readouterr().out.splitlines() == [str(tmp_path / file.path) for file in paper.mnli_costs.files]
+    with pytest.raises(SystemExit, match="fairlib data: name must be one of .*, found 'nothing'"):
+        main(["data", "fetch", "nothing"])
 
 
 def test_annotations_without_labels_are_refused(put):
@@ -129,3 +201,22 @@ def test_compas_is_counted(put):
     put(compas, "COMPAS", "race,decile_score\nOther,3\n")
     with pytest.raises(data.DataError, match="two_year_recid"):
         fairlib.load("compas_scores", source="original")
+
+
+def test_compas_is_filtered_as_propublica_does(put):
+    """One row for each reason to leave somebody out, on either side of it."""
+    columns = "race,decile_score,two_year_recid,days_b_screening_arrest,is_recid,c_charge_degree,score_text\n"
+    kept = ["Asian,1,0,-30,0,F,Low", "Asian,1,0,30,1,M,Low"]
+    dropped = ["Asian,2,0,-31,0,F,Low", "Asian,3,0,31,0,F,Low", "Asian,4,0,,0,F,Low", "Asian,5,0,0,-1,F,Low"]
+    dropped += ["Asian,6,0,0,0,O,Low", "Asian,7,0,0,0,F,N/A"]
+    put(compas, "COMPAS", columns + "\n".join([*dropped, *kept]) + "\n")
+    assert fairlib.load("compas_filtered", source="original").values.tolist() == [["Asian", 1, 0, 2]]
+
+
+def test_bundled_compas_has_the_known_numbers_of_people():
+    people = fairlib.load("compas_filtered", source="bundled").groupby("race")["count"].sum()
+    assert people.sum() == 6172
+    assert people.nlargest(2).to_dict() == {"African-American": 3175, "Caucasian": 2103}
+    everybody = fairlib.load("compas_scores", source="bundled").set_index(["race", "decile_score", "two_year_recid"])
+    part = fairlib.load("compas_filtered", source="bundled").set_index(everybody.index.names)["count"]
+    assert (part <= everybody.loc[part.index, "count"]).all()
