@@ -28,7 +28,7 @@ CLASSES = {
 }
 
 
-@recipe(files=[CONLL["train"], *SUITES])
+@recipe(files=[CONLL["train"], suites.ORIGINALS["terms/identity_terms/countries.csv"]])
 def country_mentions() -> pd.DataFrame:
     """How often each country of the entity suite is tagged as a place in CoNLL-2003's training split, in any case."""
     from fairlib.metrics import spans
