@@ -15,7 +15,7 @@ from fairlib.metrics.examples import ACCUMULATED, Columns, Examples, read
 from fairlib.metrics.table2 import METRICS, Metric
 from fairlib.recipes.originals import recipe
 
-EXCHANGES = 4999  # of terms between groups: enough for 250 questions at once (`fairlib.discoveries`)
+EXCHANGES = 9999  # of terms between groups: enough for 500 questions at once (`fairlib.discoveries`)
 RESAMPLES = 500
 SEED = 2021
 ALL_SEEDS = "all"
