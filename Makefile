@@ -41,8 +41,9 @@ reproduce: build/ledger.done  ## run the notebooks: every figure, table and the 
 test: $(INSTALLED)  ## run all tests, slow ones included, on all cores
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-bench: | $(INSTALLED)  ## measure speed beside other libraries: benchmarks/results.md (some minutes)
+bench: | $(INSTALLED)  ## measure speed beside other libraries, and how often audits are right: benchmarks/*.md (some minutes)
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/audits.py
 
 lab: $(INSTALLED)  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks

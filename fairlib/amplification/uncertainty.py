@@ -15,6 +15,9 @@ from fairlib.amplification.cooccurrence import blocks, count, count_named, indic
 from fairlib.amplification.measures import check_direction, counted, directions, from_counts
 from fairlib.interval import Interval, check_confidence
 
+FEWEST = 5  # wrong examples that matter
+ROUNDING = 1e-12  # influences that are none
+
 
 def interval(direction, task, attribute, predicted, *, train=None, confidence=0.95) -> Interval:
     """Interval for a bias amplification from one test set, conditional on the directions y_at.
@@ -24,7 +27,10 @@ def interval(direction, task, attribute, predicted, *, train=None, confidence=0.
     task, attribute, train : as in `attribute_to_task`. For MALS, `train` also gives P(A_a = 1 | T_t = 1), which the
         interval then takes as known.
 
-    Value ± normal quantile times the standard deviation of the examples' influences over √n. O(n |A| |T|).
+    Value ± t times the standard deviation s of the examples' influences u over √n. What s rests on are the wrong
+    examples, and among these the rare: its degrees of freedom are (Σ u²)² / Σ u⁴ (Satterthwaite), or the wrong examples
+    if these are fewer. With fewer than `FEWEST` the ends are NaN, and `method` says why: a model that was never seen to
+    err has a bias of 0 in this test set, which tells next to nothing of its bias. O(n |A| |T|).
 
     >>> woman, paints = np.repeat([1, 0], 200), np.repeat([1, 0, 1, 0], [160, 40, 60, 140])
     >>> said_to_paint = np.where(np.arange(400) % 10 == 0, woman, paints)  # for one in ten, the gender decides
@@ -44,8 +50,21 @@ def interval(direction, task, attribute, predicted, *, train=None, confidence=0.
     influence = 0.0
     for (sign, given, outcome), counts in zip(terms, (found, labels), strict=False):
         influence = influence + sign * _influence(direction, given, outcome, counts, weights)
-    margin = stats.norm.ppf((1 + confidence) / 2) * influence.std() / np.sqrt(len(given))
+    influence[np.abs(influence) < ROUNDING] = 0.0
+    freedom = (influence**2).sum() ** 2 / max((influence**4).sum(), ROUNDING**4)
+    freedom = min(freedom, _wrong(terms) if len(terms) > 1 else np.inf)
+    if freedom < FEWEST:
+        few = f"influence function: about {freedom:.0f} wrong examples that matter, fewer than {FEWEST}"
+        return Interval(value, np.nan, np.nan, confidence, few)
+    margin = stats.t.isf((1 - confidence) / 2, freedom) * influence.std() / np.sqrt(len(given))
     return Interval(value, value - margin, value + margin, confidence, "influence function")
+
+
+def _wrong(terms: list) -> int:
+    """Return how many examples have a prediction that is not the label."""
+    (_, *predicted), (_, *labels) = terms
+    several = (np.hstack(some[:2]) != np.hstack(some[2:]) for some in blocks(*predicted, *labels))
+    return sum(int(wrong.any(axis=1).sum()) for wrong in several)
 
 
 def _terms(direction: str, task, attribute, predicted, train) -> list[tuple[int, np.ndarray, np.ndarray]]:

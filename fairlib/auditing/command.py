@@ -78,7 +78,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--minimum", type=int, default=30, help="groups with fewer cases are named, not tested (default: %(default)s)")
     add("--confidence", type=float, default=0.95, help="of intervals and verdicts (default: %(default)s)")
     add("--power", type=float, default=0.8, help="with which more cases would show the margin (default: %(default)s)")
-    add("--interval", default="auto", metavar="METHOD", help="how differences get theirs (default: %(default)s)")
     add("--separator", help="between fields of a CSV (default: a comma, or a tab for .tsv)")
     add("--title", help="of the report")
     add("--html", type=Path, metavar="FILE", help="write the report as one self-contained page")

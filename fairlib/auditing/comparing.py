@@ -1,16 +1,20 @@
-"""Every group against others: the difference, its interval, how often chance does that.
+"""Every group against others: the difference, what the data allow it to be, how often chance does that.
 
-Three ways to be sure, by what the data are:
+One way for all data. Each side of a comparison is worth so many independent cases of 0 or 1 (`Contrast.worth`); with as
+many, Clopper and Pearson's limits say how far its rate may be from the mean. The two distances are squared and added,
+less what the sides have in common (Newcombe 1998, method 10 and that for pairs, with exact limits in the place of
+Wilson's; Zou and Donner 2008). The test is the interval's own: p is the level at which it just leaves out 0.
 
-- Shares of independent cases: an interval of `fairlib.bounds`, and Fisher's exact test, which is how often the
-  difference is as large when cases are given to the two sides at random. By default "counts": Newcombe's interval where
-  all four counts are at least 5, else the union of two exact ones. Its coverage stays within 0.7 points of nominal for
-  any two rates and groups of 30 or more (tests/auditing/test_auditing_comparing.py enumerates it); it costs nothing.
-- Means of probabilities: Welch's interval; of Welch's test and one with the variance of all cases, the larger p.
-- Cases that belong together by their source: a t interval and test for a difference of ratios whose variance is that
-  between sources. Two cases made from one source count for what they are worth, and pairs get the precision of pairs;
-  where every source has as many cases of either side as every other, betting on the pairs gives an interval that holds
-  for any number of sources.
+- Cases of their own, each right or wrong: worth what they are. Enumerated for groups of 30 to 1,000 and 33 rates, the
+  interval covers 95 % or more but where one rate is nearly 0 and the other nearly 1 (.927 at 30 and 30, rates of .01
+  and .99), and its test errs in at most .9 of the cases that its level allows, at levels from 5 % to 1 in 100,000.
+- Means of probabilities: m (1 - m) / (s² / n), by how much they vary.
+- Cases that belong together by their source: m (1 - m) / V, where V is the variance between sources (Korn and Graubard
+  1998), unbiased and with the degrees of freedom that it has for independent cases (Bell and McCaffrey 2002). Where a
+  side must have a `minimum` of sources, those of sizes n count for (Σ n)² / Σ n²: of fewer, V says too little.
+
+A few cases that happen to hold no rare large value vary too little, and one would be far too sure of them. So no side
+is worth more than if its sources varied as those of both sides do, and one more that is all wrong, or all right.
 """
 
 from __future__ import annotations
@@ -18,27 +22,26 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from fairlib.auditing.groups import Family
 from fairlib.auditing.rates import Sums
-from fairlib.intervals import disparity as bounds
-from fairlib.tables import Counted
+from fairlib.interval import bisection
 
-FEW = 5  # events, or cases without, below which no normal approximation is trusted
-MOST_LISTED = 100_000_000  # cases that methods which take no counts lay out one by one
+SUREST = 20.0  # standard deviations: p-values below 1e-88 are not told apart
+ROUNDING = 1e-12  # what sums of squares leave of none
 
 
 class Contrast(NamedTuple):
-    """Arrays over the compared groups of a family: (groups,)."""
+    """Arrays over compared groups; of n to freedom (2, groups), for both sides: the group's and the others'."""
 
-    units: np.ndarray  # independent cases of the group, or sources
-    units_against: np.ndarray  # of those that it is compared with
-    difference: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    p: np.ndarray
-    method: np.ndarray
+    n: np.ndarray  # cases of either side
+    value: np.ndarray  # their mean
+    units: np.ndarray  # as how many cases, or sources of equal size, they count
+    worth: np.ndarray  # how many independent cases of 0 or 1 say as much about the mean
+    freedom: np.ndarray  # degrees of freedom of what they are worth
+    correlation: np.ndarray  # of the two sides' means
+    span: np.ndarray  # how far two cases can be apart
     variance: np.ndarray  # of one more case of the group
     variance_others: np.ndarray  # of the others' mean
     expected: np.ndarray  # the share that a group would have that is like the others; NaN for what is no share
@@ -46,215 +49,135 @@ class Contrast(NamedTuple):
     @property
     def fewer(self) -> np.ndarray:
         """How many independent cases, or sources, there are in the smaller of the two sides."""
-        return np.minimum(self.units, self.units_against)
+        return self.units.min(axis=0)
+
+    @property
+    def difference(self) -> np.ndarray:
+        """The group's mean less the others'."""
+        return self.value[0] - self.value[1]
 
 
-def contrast(sums: Sums, family: Family, interval: str, minimum: int, confidence: float) -> tuple[dict, Contrast]:
-    """Return the values on both sides of each comparison, and the comparison itself."""
+def contrast(sums: Sums, family: Family) -> Contrast:
+    """Return what either side of each comparison of a family says, and how surely."""
     summed = [family.total(values) for values in (sums.count, sums.total, sums.square)]
-    (n, k, s), (n_others, k_others, s_others) = [v[family.compared] for v in summed], [family.others(v) for v in summed]
+    n, k, s = (np.stack([values[family.compared], family.others(values)]).astype(float) for values in summed)
+    span = float(sums.rate.farthest)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean, mean_others = k / n, k_others / n_others
-        spread, spread_others = s / n - mean**2, s_others / n_others - mean_others**2
-    sides = {"n": n, "value": mean, "n_against": n_others, "value_against": mean_others}
-    if family.source is not None:
-        found = by_source(sums, family, *sides.values(), interval, minimum, confidence)
-    elif sums.rate.uses_probability:
-        found = _welch(n, mean, spread, n_others, mean_others, spread_others, confidence)
-    else:
-        found = shares(n, k, n_others, k_others, interval, minimum, confidence)
-    farthest = sums.rate.farthest  # which Student's t does not know
-    low, high = (np.clip(end, -farthest, farthest) for end in (found.low, found.high))
-    return sides, found._replace(low=low, high=high)
+        mean = k / n
+        if family.source is None:
+            of_sizes, squares, shared = (n, n), s - n * mean**2, 0.0
+        else:
+            of_sizes, squares, shared = _over_sources(sums, family, mean)
+        units = np.floor(np.nan_to_num(n**2 / of_sizes[0]) + ROUNDING * n)
+        if family.source is None and not sums.rate.uses_probability:
+            worth, freedom, correlation = n, np.full(n.shape, np.inf), np.zeros(n.shape[1])
+            # A group as yet too small to know is taken to be like the others; half a case more keeps off the edge.
+            expected = (k[1] + 0.5) / (n[1] + 1)
+            variance, others = expected * (1 - expected), expected * (1 - expected) / n[1]
+        else:
+            squares, shared = squares / span**2, shared / span**2
+            worth, freedom, correlation = _worth(n, (mean + span - 1) / span, of_sizes, squares, shared)
+            worth = worth if sums.rate.uses_probability else np.minimum(worth, n)
+            of_mean, expected = _spread(mean, span) / worth, np.full(n.shape[1], np.nan)
+            variance, others = of_mean[1] * n[1], of_mean[1]
+            if family.source is not None:  # one more source is worth what each is now, and has both sides as they are
+                together = of_mean.sum(axis=0) - 2 * correlation * np.sqrt(of_mean.prod(axis=0))
+                variance, others = together * units[0], np.zeros(n.shape[1])
+    spans = np.full(n.shape[1], span)
+    return Contrast(n, mean, units, worth, freedom, correlation, spans, variance, others, expected)
 
 
-# --- Shares of independent cases --------------------------------------------------------------------------------------
+def ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of intervals for the differences that are to be missed with probability at most alpha each."""
+    z = -ndtri(alpha / 2)
+    return _low(compared, z), -_low(_turned(compared), z)
 
 
-def shares(n, k, n_others, k_others, interval: str, minimum: int, confidence: float) -> Contrast:
-    """Compare k of n cases with k of n others, all arrays over groups."""
-    low, high, p = np.full((3, len(n)), np.nan)
-    method, units = np.full(len(n), "", dtype=object), np.minimum(n, n_others)
-    # Groups that are not tested get an interval that is never too narrow, no game and no p.
-    for chosen, how in (((units > 0) & (units < minimum), "clopper_pearson"), (units >= minimum, interval)):
-        if chosen.any():
-            counts = k[chosen], n[chosen], k_others[chosen], n_others[chosen]
-            low[chosen], high[chosen], method[chosen] = ends(*counts, interval=how, confidence=confidence)
-    tested = units >= minimum
-    p[tested] = exact_p(k[tested], n[tested], k_others[tested], n_others[tested])
-    # A group as yet too small to know is taken to be like the others; half a case more keeps 0 and 1 off the edge.
-    typical = (k_others + 0.5) / (n_others + 1)
-    variance = typical * (1 - typical)
+def p_values(compared: Contrast) -> np.ndarray:
+    """Return the level at which the interval of each difference just leaves out 0."""
+    below = compared.difference < 0
+    upwards = _turned(compared, below)
+    z = bisection(lambda z: _low(upwards, z) > 0, np.zeros(len(below)), SUREST, steps=34)
+    return np.where(np.isnan(compared.difference), np.nan, 2 * ndtr(-z))
+
+
+def _turned(compared: Contrast, where: np.ndarray | bool = True) -> Contrast:
+    """Return the comparisons with their sides exchanged."""
+    sides = ("value", "worth", "freedom")
+    arrays = {name: getattr(compared, name) for name in sides}
+    return compared._replace(**{name: np.where(where, values[::-1], values) for name, values in arrays.items()})
+
+
+def _low(compared: Contrast, z: np.ndarray | float) -> np.ndarray:
+    """Return the low end of intervals whose limits are z standard deviations away."""
+    span = compared.span
+    share = (compared.value + span - 1) / span  # of what is possible
     with np.errstate(invalid="ignore", divide="ignore"):
-        difference, variance_others = k / n - k_others / n_others, variance / n_others
-    return Contrast(n, n_others, difference, low, high, p, method, variance, variance_others, typical)
+        share = np.stack([share[0], 1 - share[1]])  # how far the one may be too high, and the other too low
+        far = share - _limit(share, compared.worth, compared.freedom, z)
+        both = (far**2).sum(axis=0) - 2 * compared.correlation * far.prod(axis=0)
+        return np.maximum(compared.difference - span * np.sqrt(np.maximum(both, 0)), -span)
 
 
-def ends(k: np.ndarray, n: np.ndarray, k_others: np.ndarray, n_others: np.ndarray, *, interval: str, confidence: float):
-    """Return the ends of the intervals for differences of shares, and which method made each."""
-    counts, alpha = (k, n, k_others, n_others), 1 - confidence
-    if interval in ("auto", "counts"):
-        few = np.minimum.reduce([k, n - k, k_others, n_others - k_others]) < FEW
-        chosen = {name: bounds.METHODS[name].counts(*counts, alpha=alpha) for name in ("clopper_pearson", "newcombe")}
-        low, high = (np.where(few, *(chosen[name][end] for name in chosen)) for end in (0, 1))
-        return low, high, np.where(few, "clopper_pearson", "newcombe")
-    if interval == "exact_unconditional" or bounds.METHODS[interval].counts is None:  # it takes no arrays of counts
-        if (most := int((n + n_others).max())) > MOST_LISTED:
-            raise ValueError(f"interval: {interval!r} takes up to {MOST_LISTED:,} cases, found {most:,}; use 'counts'")
-        costs = zip(_one_by_one(k, n), _one_by_one(k_others, n_others), strict=True)
-        how = {"method": interval, "confidence": confidence}
-        played = [bounds.disparity_interval(*pair, **how) for pair in costs]
-        low, high = np.array([(one.low, one.high) for one in played]).T
-    else:
-        low, high = bounds.METHODS[interval].counts(*counts, alpha=alpha)
-    difference = k / n - k_others / n_others
-    return np.minimum(low, difference), np.maximum(high, difference), np.full(len(n), interval)
+def _limit(share: np.ndarray, worth: np.ndarray, freedom: np.ndarray, z: np.ndarray | float) -> np.ndarray:
+    """Return Clopper and Pearson's lower limit; a worth that is estimated counts for less, as t stands to z."""
+    tail = ndtr(-np.asarray(z))
+    worth = worth * np.where(np.isfinite(freedom), (z / stdtrit(np.minimum(freedom, 1e9), tail)) ** 2, 1.0)
+    found = betaincinv(np.maximum(share * worth, 1e-300), worth - share * worth + 1, tail)
+    return np.where(np.isnan(share), np.nan, np.where(share > 0, np.nan_to_num(found), 0.0))
 
 
-def _one_by_one(k: np.ndarray, n: np.ndarray) -> list[Counted]:
-    """Return k costs of 1 and n - k of 0 for each group."""
-    return [Counted(np.array([0, 1]), sizes) for sizes in np.stack([n - k, k], axis=1).astype(int)]
+def _spread(mean: np.ndarray, span: float) -> np.ndarray:
+    """Return the largest variance that values with this mean can have."""
+    return (mean + span - 1) * (1 - mean)
 
 
-def exact_p(k: np.ndarray, n: np.ndarray, k_others: np.ndarray, n_others: np.ndarray) -> np.ndarray:
-    """Return how often giving the cases to the two sides at random makes a difference as large: Fisher's exact test.
+def _worth(n, mean, of_sizes, squares, shared) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what each side is worth, its degrees of freedom, and the correlation of the sides' means.
 
-    Two-sided by doubling the smaller tail, which holds whatever the sizes of the sides.
+    mean : in [0, 1]. of_sizes : Σ n² and Σ n³ over sources. squares : Σ r² of their residuals r = k - mean n. shared :
+    Σ r r' of the two sides. With h = n / Σ n, E Σ r² = σ² Σ n (1 - Σ h²) for independent cases, and Σ r² has as many
+    degrees of freedom as (Σ h - Σ h²)² / (Σ h² - 2 Σ h³ + (Σ h²)²): the number of sources less one if all are equal.
     """
-    cases, events = n + n_others, k + k_others
-    below = stats.hypergeom.cdf(k, cases, events, n)
-    above = stats.hypergeom.sf(k - 1, cases, events, n)
-    return np.minimum(1.0, 2 * np.minimum(below, above))
+    h2, h3 = of_sizes[0] / n**2, of_sizes[1] / n**3
+    squares = np.where(squares < ROUNDING * of_sizes[0], 0.0, squares) / (1 - h2)
+    freedom = (1 - h2) ** 2 / np.maximum(h2 - 2 * h3 + h2**2, 1e-300)
+    own = _spread(mean, 1.0) / (squares / n**2)
+    together = (n * mean).sum(axis=0) / n.sum(axis=0)
+    share = squares.sum(axis=0) / of_sizes[0].sum(axis=0) / _spread(together, 1.0)  # of the variance that can be
+    sources = (1 / h2).sum(axis=0)
+    share = np.fmin((np.nan_to_num(share, nan=1.0) * sources + 1) / (sources + 1), 1.0)
+    worth = np.fmin(own, 1 / (share * h2))
+    scale = np.sqrt((_spread(mean, 1.0) / worth * (1 - h2) * n**2).prod(axis=0))
+    return worth, freedom, np.clip(np.where(scale > 0, shared / scale, 0.0), -1, 1)
 
 
-# --- Means ------------------------------------------------------------------------------------------------------------
+def _over_sources(sums: Sums, family: Family, mean: np.ndarray) -> tuple[tuple, np.ndarray, np.ndarray]:
+    """Return Σ n² and Σ n³, Σ r² (r = k - mean n), all (2, groups), and Σ r r' over sources.
 
-
-def student(n, n_others, difference, error, alike, freedom, confidence, method, variance, variance_others) -> Contrast:
-    """Return a t interval and test; undefined where a side has fewer than two, or where nothing varies at all.
-
-    A few cases that happen to hold no rare large value vary too little, and t is far too sure of them. So p is at least
-    that of the difference with the standard error `alike`, of sides that vary as all cases together do.
-
-    Where the sides differ and nothing varies within them, all of the m in the smaller one agree: chance does that with
-    probability 2^(1 - m) at most, and at most 1 - (α/4)^(1/m) of either side can be otherwise, by up to 1 each.
+    Those that a group does not touch are summed up for all groups at once, so the cost is that of the pairs of source
+    and group that occur, however many groups there are.
     """
-    fewer, alpha, unknown = np.minimum(n, n_others), 1 - confidence, np.full(len(n), np.nan)
-    usable = (fewer > 1) & (error > 0)
-    agreed = (fewer > 1) & (error == 0) & (np.abs(difference) > 1e-9)
-    freedom = np.where(usable, freedom, 1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        margin = np.where(usable, stats.t.isf(alpha / 2, freedom) * error, np.nan)
-        margin = np.where(agreed, 2 * (1 - (alpha / 4) ** (1 / fewer)), margin)
-        own = stats.t.sf(np.abs(difference) / error, freedom)
-        p = np.where(usable, 2 * np.maximum(own, stats.norm.sf(np.abs(difference) / alike)), np.nan)
-        p = np.where(agreed, 2.0 ** (1 - fewer), p)
-    low, high, method = difference - margin, difference + margin, np.full(len(n), method, dtype=object)
-    return Contrast(n, n_others, difference, low, high, p, method, variance, variance_others, expected=unknown)
-
-
-def _welch(n, mean, spread, n_others, mean_others, spread_others, confidence: float) -> Contrast:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        # Sums of squares lose digits: a spread that is 0 may come out as a tiny number of either sign.
-        spread, spread_others = (np.where(v < 1e-12, 0.0, v) for v in (spread, spread_others))
-        first, second = spread / (n - 1), spread_others / (n_others - 1)
-        freedom = (first + second) ** 2 / (first**2 / (n - 1) + second**2 / (n_others - 1))
-        difference, cases = mean - mean_others, n + n_others
-        total = n * spread + n_others * spread_others + n * n_others / cases * difference**2
-        alike = np.sqrt(total / (cases - 1) * (1 / n + 1 / n_others))
-        error = np.sqrt(first + second)
-    return student(n, n_others, difference, error, alike, freedom, confidence, "welch", spread_others, second)
-
-
-# --- Cases that belong together ---------------------------------------------------------------------------------------
-
-
-class Shared(NamedTuple):
-    """The sources that a group touches: an entry for each pair of a source and a compared group that occur together."""
-
-    group: np.ndarray  # which of the compared groups
-    source: np.ndarray
-    n: np.ndarray  # the group's cases in the source
-    k: np.ndarray  # the sum of their values
-    n_others: np.ndarray  # the same of those that the group is compared with
-    k_others: np.ndarray
-    whole_n: np.ndarray  # of each source: of the reference, or of all groups
-    whole_k: np.ndarray
-
-
-def by_source(sums, family, n, mean, n_others, mean_others, interval: str, minimum: int, confidence: float) -> Contrast:
-    """Compare ratios of sums over sources: Var = S/(S - 1) Σₛ uₛ², where uₛ is what source s adds to the difference.
-
-    uₛ = (kₛ - mean nₛ)/n of the group less the same of the others.
-    """
-    shared, size = _shared(sums, family), len(family.compared)
-    there = np.bincount(shared.group, shared.n > 0, minlength=size)  # sources with a qualifying case of the group
-    of_it_alone = (shared.whole_n[shared.source] > 0) & (shared.n_others <= 0)
-    elsewhere = np.count_nonzero(shared.whole_n) - np.bincount(shared.group, of_it_alone, minlength=size)
-    fewer = np.minimum(there, elsewhere)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        squares = _squares(shared, n, mean, n_others, mean_others)
-        variance, alike = (np.clip(total, 0, None) * fewer / (fewer - 1) for total in squares)
-        variance = np.where(variance * there < 1e-12, 0.0, variance)  # what rounding leaves of none
-    errors, each = (np.sqrt(variance), np.sqrt(alike)), variance * there  # one more source is worth what each is now
-    sides = there, elsewhere, mean - mean_others
-    found = student(*sides, *errors, fewer - 1, confidence, "by source", each, np.zeros(size))
-    if interval != "counts" and not sums.rate.uses_probability and _constant(shared.whole_n):
-        _bet_on_pairs(found, shared, minimum, confidence)
-    return found
-
-
-def _shared(sums: Sums, family: Family) -> Shared:
-    sources = int(family.source.max()) + 1
     source, group, place = family.pairs
     n, k = (np.bincount(place, values, minlength=len(group)) for values in (sums.count, sums.total))
-    whole = slice(None) if family.reference is None else group == family.reference
-    whole_n, whole_k = (np.bincount(source[whole], values[whole], minlength=sources) for values in (n, k))
+    whole = np.ones(len(group)) if family.reference is None else group == family.reference
+    whole_n, whole_k = (np.bincount(source, values * whole) for values in (n, k))
     rank = np.full(len(family), -1)
     rank[family.compared] = np.arange(len(family.compared))
     touched = rank[group] >= 0
     group, source, n, k = rank[group[touched]], source[touched], n[touched], k[touched]
-    own = (n, k) if family.reference is None else (0, 0)  # the reference never includes the group itself
-    return Shared(group, source, n, k, whole_n[source] - own[0], whole_k[source] - own[1], whole_n, whole_k)
+    mine = 1.0 if family.reference is None else 0.0  # the reference never includes the group itself
+    here = whole_n[source], whole_k[source]
+    others = here[0] - mine * n, here[1] - mine * k
 
+    def total(own, less, more, every) -> np.ndarray:  # the group's, and the others': of all, but for sources touched
+        own, less, more = (np.bincount(group, values, minlength=mean.shape[1]) for values in (own, less, more))
+        return np.stack([own, every - less + more])
 
-def _squares(shared: Shared, n, mean, n_others, mean_others) -> tuple[np.ndarray, np.ndarray]:
-    """Return Σₛ uₛ² of each group, and the same if sources that hold one side only varied alike, for their size.
+    def power(a: int, b: int) -> np.ndarray:  # Σ n^a k^b
+        return total(*(m**a * t**b for m, t in ((n, k), here, others)), np.sum(whole_n**a * whole_k**b))
 
-    Sources that a group does not touch are summed up in closed form, so the cost is that of the entries of `shared`,
-    however many groups there are.
-    """
-    group, whole_n, whole_k = shared.group, shared.whole_n, shared.whole_k
-
-    def total(values: np.ndarray) -> np.ndarray:
-        return np.bincount(group, values, minlength=len(n))
-
-    mine = (shared.k - mean[group] * shared.n) / n[group]
-    theirs = (shared.k_others - mean_others[group] * shared.n_others) / n_others[group]
-    whole = (whole_k[shared.source] - mean_others[group] * whole_n[shared.source]) / n_others[group]
-    everywhere = whole_k @ whole_k - 2 * mean_others * (whole_k @ whole_n) + mean_others**2 * (whole_n @ whole_n)
-    everywhere = everywhere / n_others**2
-    untouched, both_sides = everywhere - total(whole**2), total((mine - theirs) ** 2)
-    alone = shared.n_others <= 0
-    only_mine, sizes_mine = total(alone * mine**2), total(alone * shared.n**2)
-    sizes_untouched = whole_n @ whole_n - total(whole_n[shared.source] ** 2)
-    each = (only_mine * n**2 + untouched * n_others**2) / np.maximum(sizes_mine + sizes_untouched, 1)
-    alike = both_sides - only_mine + each * (sizes_mine / n**2 + sizes_untouched / n_others**2)
-    return both_sides + untouched, alike
-
-
-def _bet_on_pairs(found: Contrast, shared: Shared, minimum: int, confidence: float) -> None:
-    """Put betting's interval in the place of Student's where every source has as many cases of either side."""
-    order = np.lexsort((shared.source, shared.group))
-    for mine in np.split(order, np.cumsum(np.bincount(shared.group, minlength=len(found.low)))[:-1]):
-        ours, theirs = shared.n[mine], shared.n_others[mine]  # theirs: none where only this group has such cases
-        if len(mine) < max(minimum, len(shared.whole_n)) or not (_constant(ours) and _constant(theirs)):
-            continue
-        costs = shared.k[mine] / ours, shared.k_others[mine] / theirs
-        played = bounds.disparity_interval(*costs, paired=True, confidence=confidence)
-        code = shared.group[mine[0]]
-        found.low[code], found.high[code], found.method[code] = played.low, played.high, played.method
-
-
-def _constant(counts: np.ndarray) -> bool:  # every source has as many cases as every other, and has some
-    return len(counts) > 0 and counts.min() == counts.max() > 0
+    nn = power(2, 0)
+    squares = power(0, 2) - 2 * mean * power(1, 1) + mean**2 * nn
+    residuals = (k - mean[0, group] * n) * (others[1] - mean[1, group] * others[0])
+    return (nn, power(3, 0)), squares, np.bincount(group, residuals, minlength=mean.shape[1])

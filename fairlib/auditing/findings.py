@@ -35,13 +35,12 @@ class Finding:
 
 
 def verdicts(rows: pd.DataFrame, setting: Setting) -> np.ndarray:
-    """Decide on every comparison; a difference, shown or hinted at, needs an interval off 0 and a test that agrees."""
-    off_zero = (rows["low"] > 0) | (rows["high"] < 0)
+    """Decide on every comparison."""
     choices = {
         "too few": rows[["units", "units_against"]].min(axis=1) < setting.minimum,
         "undefined": rows["p"].isna() | rows["low"].isna(),
-        "shown": off_zero & (rows["p_corrected"] <= setting.alpha),
-        "hint": off_zero & (rows["p"] <= setting.alpha),
+        "shown": rows["p_corrected"] <= setting.alpha,
+        "hint": rows["p"] <= setting.alpha,
         "small": (rows["low"] > -setting.margin) & (rows["high"] < setting.margin),
     }
     return np.select(list(choices.values()), list(choices), default="open")

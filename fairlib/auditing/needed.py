@@ -18,27 +18,27 @@ def more_needed(plan: Contrast, *, margin: float, alpha: float, power: float) ->
 
     For shares 1/margin more, as an exact test jumps from count to count; infinite where the others are too few.
     """
-    lowest, highest = np.zeros(len(plan.units)), np.full(len(plan.units), 40.0)  # log2 of n
+    lowest, highest = np.zeros(len(plan.span)), np.full(len(plan.span), 40.0)  # log2 of n
     for _ in range(60):
         middle = (lowest + highest) / 2
         short = _reach(plan, 2**middle, margin, alpha, power) > margin
         lowest, highest = np.where(short, middle, lowest), np.where(short, highest, middle)
     jumps = np.where(np.isfinite(plan.expected), 1 / margin, 0)
     wanted = np.where(highest >= 39.9, np.inf, np.ceil(2**highest + jumps - 1e-6))
-    return np.maximum(wanted - plan.units, 0)
+    return np.maximum(wanted - plan.units[0], 0)
 
 
 def detectable(plan: Contrast, *, alpha: float, power: float) -> np.ndarray:
     """Return the smallest true difference that the present cases show with probability `power` at level `alpha`."""
-    difference = np.full(len(plan.units), 0.1)
+    difference = np.full(len(plan.span), 0.1)
     for _ in range(40):  # what is to be seen changes the variance a little, so it is found by going round
-        difference = np.minimum(_reach(plan, np.maximum(plan.units, 1), difference, alpha, power), 1.0)
+        difference = np.minimum(_reach(plan, np.maximum(plan.units[0], 1), difference, alpha, power), 1.0)
     return difference
 
 
 def growth(plan: Contrast, *, margin: float, alpha: float, power: float) -> np.ndarray:
     """Return how many times as many cases of all groups, mixed as now, would show a difference of `margin`."""
-    return (_reach(plan, np.maximum(plan.units, 1), margin, alpha, power) / margin) ** 2
+    return (_reach(plan, np.maximum(plan.units[0], 1), margin, alpha, power) / margin) ** 2
 
 
 def _reach(plan: Contrast, n: np.ndarray, difference: np.ndarray | float, alpha: float, power: float) -> np.ndarray:

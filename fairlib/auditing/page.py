@@ -15,12 +15,10 @@ from fairlib.auditing import findings
 from fairlib.auditing.findings import grouped, records
 from fairlib.auditing.rates import RATES
 from fairlib.auditing.summary import SUMMARY
-from fairlib.intervals.disparity import METHODS
 
 MOST_ROWS, MOST_TABLES, MOST_COLUMNS = 25, 60, 10
 WIDTH, EDGE = 220, 6  # of the picture of one interval
 LIMITS = np.array([0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0])  # of its axis
-ASYMPTOTIC = {name for name, method in METHODS.items() if method.guarantee == "asymptotic"} | {"by source"}
 
 
 def render(report, *, framed: bool = True) -> str:
@@ -38,7 +36,6 @@ def render(report, *, framed: bool = True) -> str:
         metrics=grouped(records(metrics), "attribute", "by_group"),
         tables=tables,
         forests=[*tables] if len(tables) <= MOST_TABLES else shown,
-        certain=ASYMPTOTIC.isdisjoint(row.method for row in rows),
         limit=limit,
         most_rows=MOST_ROWS,
         most_columns=MOST_COLUMNS,

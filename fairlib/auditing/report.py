@@ -19,7 +19,7 @@ from tqdm import tqdm
 from fairlib.auditing import comparing, findings, groups, multiplicity, needed, page, people, rates, summary
 from fairlib.auditing.findings import counted
 from fairlib.auditing.groups import EVERYONE_ELSE
-from fairlib.auditing.setting import Setting
+from fairlib.auditing.setting import SUMMARIES, Setting
 from fairlib.data import write_whole
 from fairlib.intervals.gaps import interval as interval_of_gap
 
@@ -43,8 +43,10 @@ class Report:
 
         group : "accumulated", or the group where a metric has no aggregate. low, high : by drawing cases or sources
         again. corrected : the value without what chance adds to it (split-sign). null : the mean of the metric where
-        groups make no difference. p : how often it is as far from "no difference" then. p_corrected : for all these
-        metrics together (max-T within an attribute, times the attributes). `attrs["notes"]` says who was left out.
+        groups make no difference beyond what the metric conditions on, which stays as it is (the labels, for error
+        rates). p : how often it is as far from "no difference" then. p_corrected : for all these metrics together, in
+        the fifth of 1 - confidence that they have (max-T within an attribute and a null, times their number); p_error :
+        its Monte Carlo error. `attrs["notes"]` says who was left out.
 
         Computed when first asked for, which takes up to a few seconds per attribute.
         """
@@ -58,10 +60,12 @@ class Report:
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
 
-        units : how many of the n cases are independent: all, or as many as there are sources. low, high : an interval
-        for this comparison alone. p : how often chance does this in this comparison (none where there are too few).
-        p_corrected : how often at most chance leads to such a claim in an audit of this size (Holm). detectable : the
-        true difference that would be shown with the setting's power. more : how many more cases of the group would show
+        units : how many of the n cases are independent: all, or as many sources as weigh the same. p : how often chance
+        does this in this comparison. p_corrected : how often at most it leads to such a claim in an audit of this size
+        (Holm; none where there are too few). low, high : an interval with that `confidence`, of which 0 is a part where
+        p is more than 1 - confidence. Of all intervals of findings, shown or ruled out, 1 in 20 at most misses (at
+        0.95; Benjamini and Yekutieli 2005); that of a hint is for this comparison alone. detectable : the true
+        difference that would be shown with the setting's power. more : how many more cases of the group would show
         the margin (infinite where the others are too few as well). growth : how many times as many of all groups would.
         """
         return self.rows.copy()
@@ -122,7 +126,6 @@ def audit(
     minimum: int = 30,
     confidence: float = 0.95,
     power: float = 0.8,
-    interval: str = "auto",
     title: str = "Audit",
     progress: bool = False,
 ) -> Report:
@@ -145,9 +148,6 @@ def audit(
     margin : the smallest difference that matters: 0.05 for 5 percentage points.
     minimum : groups with fewer independent cases are not tested; they are named instead.
     confidence, power : of the intervals and verdicts; of "so many more cases would show a difference of `margin`".
-    interval : how differences of shares get theirs: a method of `fairlib.bounds` for independent groups, or "counts":
-        Newcombe's where events are not few, else exact ones. By default "counts"; for sources that are pairs, betting
-        on their differences.
     progress : show a bar on the error stream where it takes more than 2 s.
 
     Costs one pass over the rows, and one more per group column where there are probabilities; then only counts matter.
@@ -161,49 +161,56 @@ def audit(
     names = tuple(group) if isinstance(group, list | tuple) else (group,)
     asked = (metrics,) if isinstance(metrics, str) else tuple(metrics or ())
     columns = people.Columns(names, label, prediction, probability, source, count, threshold)
-    setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, interval, title)
+    setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title)
     cases = people.read(frame, columns, positive=positive)
     levels = people.by_level(frame, columns, len(cases), positive=positive)
     chosen = rates.measured(cases, [name for name in setting.metrics if name not in summary.SUMMARY])
     compared = groups.families(cases, depth=depth, reference=setting.references)
     questions = [(sums, family) for sums in rates.sums(cases, chosen) for family in compared]
-    rows, gaps = [], []
+    rows, compared, gaps = [], [], []
     for sums, family in tqdm(questions, desc="comparing", delay=2, disable=not progress):
-        rows.append(_compare(sums, family, setting))
+        compared.append(comparing.contrast(sums, family))
+        rows.append(_about(sums, family))
         if cases.source is None and not sums.rate.uses_probability:
             gaps += _gap(sums, family, setting)
-    rows = _corrected(pd.DataFrame({name: np.concatenate([part[name] for part in rows]) for name in rows[0]}), setting)
+    joined = comparing.Contrast(*(np.concatenate(parts, axis=-1) for parts in zip(*compared, strict=True)))
+    rows = _decided(pd.concat(rows, ignore_index=True), joined, setting)
     return Report(rows, pd.DataFrame(gaps, columns=GAPS), setting, cases, levels, progress)
 
 
-def _compare(sums: rates.Sums, family: groups.Family, setting: Setting) -> dict[str, np.ndarray]:
-    """Return the columns of the comparisons of one rate within one family."""
-    sides, found = comparing.contrast(sums, family, setting.interval, setting.minimum, setting.confidence)
-    about = {
-        "attribute": family.attribute,
-        "group": [family.called(code) for code in family.compared],
-        "against": family.against,
-        "rate": sums.name,
-        "class": sums.class_name,
-    }
-    size = len(family.compared)
-    columns = {name: np.array(np.broadcast_to(value, size), dtype=object) for name, value in about.items()}
-    return columns | sides | found._asdict()
+def _about(sums: rates.Sums, family: groups.Family) -> pd.DataFrame:
+    """Say what is compared in one rate of one family."""
+    about = {"attribute": family.attribute, "group": [family.called(code) for code in family.compared]}
+    return pd.DataFrame(about | {"against": family.against, "rate": sums.name, "class": sums.class_name})
 
 
-def _corrected(rows: pd.DataFrame, setting: Setting) -> pd.DataFrame:
-    """Decide on the comparisons, all of them together, and say how many more cases each would need."""
-    plan = comparing.Contrast(**{name: rows[name].to_numpy() for name in comparing.Contrast._fields})
-    rows = rows.drop(columns=["variance", "variance_others", "expected"])
-    rows = rows.astype(dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64))
-    # Holm, not max-T, which would need all comparisons again for every draw, and no p could be below 1 / (1 + draws).
-    rows["p_corrected"] = multiplicity.holm(rows["p"].where(plan.fewer >= setting.minimum))
-    rows["verdict"] = findings.verdicts(rows, setting)
+def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting) -> pd.DataFrame:
+    """Decide on the comparisons, all of them together, and say how many more cases each would need.
+
+    Holm's correction, not max-T, which would need all comparisons again for every draw.
+    """
+    for name in ("n", "value", "units"):
+        rows[name], rows[f"{name}_against"] = getattr(compared, name)
+    whole = dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64)
+    rows = rows.assign(difference=compared.difference, p=comparing.p_values(compared)).astype(whole)
+    share, tested = (1 - SUMMARIES) * setting.alpha, rows["p"].where(compared.fewer >= setting.minimum)
+    rows["p_corrected"] = np.minimum(multiplicity.holm(tested) / (1 - SUMMARIES), 1)
+    questions = max(1, int(tested.notna().sum()))
+
+    def decide(alpha: float) -> int:
+        """Give intervals and verdicts at a level for each comparison; return how many say something."""
+        level = np.where((rows["p"] <= setting.alpha) & ~(rows["p_corrected"] <= setting.alpha), setting.alpha, alpha)
+        rows["confidence"], (low, high) = 1 - level, comparing.ends(compared, level)
+        rows["low"], rows["high"] = low, high
+        rows["verdict"] = findings.verdicts(rows, setting)
+        return int(rows["verdict"].isin(["shown", "small"]).sum())
+
+    multiplicity.coverage_level(decide, questions, alpha=setting.alpha)
     # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
-    level = {"alpha": setting.alpha / max(1, int(rows["p_corrected"].notna().sum())), "power": setting.power}
-    rows["detectable"] = needed.detectable(plan, **level)
-    rows["more"] = needed.more_needed(plan, margin=setting.margin, **level)
-    rows["growth"] = needed.growth(plan, margin=setting.margin, **level)
+    level = {"alpha": share / questions, "power": setting.power}
+    rows["detectable"] = needed.detectable(compared, **level)
+    rows["more"] = needed.more_needed(compared, margin=setting.margin, **level)
+    rows["growth"] = needed.growth(compared, margin=setting.margin, **level)
     return rows
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 from fairlib.auditing.people import Columns
-from fairlib.intervals.disparity import METHODS
 from fairlib.tables import listed
 
-INTERVALS = ("auto", "counts", *(name for name, method in METHODS.items() if not method.paired))
+SUMMARIES = 0.2  # the share of alpha that summary metrics have; comparisons have the rest
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,6 @@ class Setting:
     minimum: int
     confidence: float
     power: float
-    interval: str
     title: str
 
     def __post_init__(self) -> None:
@@ -47,8 +45,6 @@ class Setting:
         for name, value, least in (("minimum", self.minimum, 2), ("depth", self.depth, 1)):
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 raise ValueError(f"{name} must be a whole number from {least} on, found {value!r}")
-        if self.interval not in INTERVALS:
-            raise ValueError(f"interval must be one of {listed(INTERVALS, most=99)}, found {self.interval!r}")
         if strange := [name for name in self.references if name not in names]:
             raise ValueError(f"reference: {strange[0]!r} is no group column; these are {listed(names)}")
 

@@ -6,21 +6,28 @@ together: twenty metrics of one confusion table are far from twenty questions.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from fairlib.auditing import groups, multiplicity
 from fairlib.auditing.people import People
-from fairlib.auditing.setting import Setting
+from fairlib.auditing.setting import SUMMARIES, Setting
 from fairlib.metrics import corrected, scores
 from fairlib.metrics.auc import AUCS
+from fairlib.metrics.draws import NothingToExchange
 from fairlib.metrics.examples import ACCUMULATED, Examples, tied
 from fairlib.metrics.measuring import ALL_CLASSES, distance, interval, observed, p_value, replicated
 from fairlib.metrics.table2 import METRICS, Metric
 
-COLUMNS = ["attribute", "metric", "class", "group", "value", "low", "high", "corrected", "null", "p", "p_corrected"]
-REPLICATES, FEWEST, SPLITS = 999, 199, 50
+COLUMNS = ["attribute", "metric", "class", "group", "value", "low", "high", "corrected", "null"]
+COLUMNS += ["p", "p_corrected", "p_error"]
+REPLICATES, FEWEST, SPLITS, MOST_DRAWN = 999, 199, 50, 16  # times as many exchanges as replicates, where p needs them
+SEED = 0  # the same for all audits, so that no one can try several
 BUDGET = 3_000_000  # weights per attribute and kind of replicate: about 1 s; four times as many for the fewest
 LEVELS = 50  # of the probabilities in replicates, at equal shares; fewer distinct ones stay as they are
 MOST_CASES = 10**9  # that can be exchanged
@@ -48,30 +55,39 @@ def summarize(people: People, levels: dict[str, People], setting: Setting, *, pr
     names the groups in the order in which signed metrics subtract.
     """
     metrics = {name: SUMMARY[name] for name in setting.metrics if name in SUMMARY} or SUMMARY
-    rows, notes, order = [], [], {}
+    rows, worlds, notes, order = {}, [], [], {}
+    rng = np.random.default_rng(SEED)
     families = groups.families(people, depth=1, reference={})
     for family in tqdm(families, desc="summary metrics", delay=2, disable=not progress):
         (attribute,) = family.attributes
         enough, said = _large_enough(family, people, setting)
         if 2 <= len(enough) <= MOST_GROUPS:
-            found, why = _measure(levels.get(attribute, people), attribute, enough, metrics, setting)
+            found, world, why = _measure(levels.get(attribute, people), attribute, enough, metrics, setting, rng)
             called = dict(enumerate(people.attributes[attribute].names)) | {ACCUMULATED: ACCUMULATED}
             order[attribute] = tuple(called[code] for code in enough.tolist())
             classes = dict(enumerate(people.classes)) | {ALL_CLASSES: ALL_CLASSES}
-            rows += [(attribute, name, classes[c], called[group], *row) for (name, c, group), row in found.items()]
             said += why
+            rows |= {(attribute, name, classes[c], called[group]): row for (name, c, group), row in found.items()}
+            worlds += [world] * bool(world)
         notes += [f"By {attribute}: {words}" for words in said]
-    result = pd.DataFrame(rows, columns=COLUMNS)
-    # Metrics of one attribute are corrected by max-T; attributes share no replicates, so their number is a factor.
-    tested = result.loc[result["p_corrected"].notna(), "attribute"].nunique()
-    result["p_corrected"] = (result["p_corrected"].astype(float) * max(1, tested)).clip(upper=1)
+    if worlds:
+        chances = _chances(worlds, setting.alpha, rng)
+        for row in (row for world in worlds for row in world.rows):
+            row[4:] = next(chances)
+    for (_, name, *_), row in rows.items():
+        if row[6] > setting.alpha:  # what is as by chance may be none
+            row[1:3] = min(row[1], metrics[name].neutral), max(row[2], metrics[name].neutral)
+    result = pd.DataFrame([(*key, *row) for key, row in rows.items()], columns=COLUMNS)
     result.attrs |= {"notes": notes, "order": order}
     return result
 
 
 def _large_enough(family: groups.Family, people: People, setting: Setting) -> tuple[np.ndarray, list[str]]:
     """Return which groups take part, and what a reader should know about the others."""
-    size = family.total(people.count) if people.source is None else np.bincount(family.pairs[1])
+    size = family.total(people.count)
+    if people.source is not None:  # as many as there are, if they had as many cases each
+        sizes = np.bincount(family.pairs[2], people.count)
+        size = np.floor(size**2 / np.bincount(family.pairs[1], sizes**2) + 1e-9)
     enough = np.flatnonzero(size >= setting.minimum)
     said = []
     if left := len(family) - len(enough):
@@ -84,45 +100,83 @@ def _large_enough(family: groups.Family, people: People, setting: Setting) -> tu
     return enough, said
 
 
+class World(NamedTuple):
+    """The metrics of one attribute, and how they come out where groups make no difference."""
+
+    rows: list[list[float]]  # of COLUMNS after the group: the last four are to be filled in
+    distances: list[Callable]  # of values from "no difference"
+    observed: list[float]
+    draw: Callable  # how many draws -> the metrics' values in them, (draws, metrics)
+    most: int  # draws at first
+
+
 def _measure(
-    people: People, attribute: str, enough: np.ndarray, metrics: dict[str, Metric], setting: Setting
-) -> tuple[dict[tuple, list[float]], list[str]]:
-    """Return value, low, high, corrected, null, p, p_corrected by (metric, class, group), and what to know about them.
+    people: People, attribute: str, enough: np.ndarray, metrics: dict[str, Metric], setting: Setting, rng
+) -> tuple[dict[tuple, list[float]], World | None, list[str]]:
+    """Return rows by (metric, class, group), with a world where there is one, and what to know about them.
 
     Values are those of the fine levels of a probability; what surrounds them is found at wider levels, and shifted.
     """
     exact, said = _exact(people, attribute, enough, metrics, setting.minimum)
     if not exact:
-        return {}, said
+        return {}, None, said
     examples, kinds = _examples(people, attribute, enough, most=LEVELS, by_source=True)
     untied = setting.columns.source is not None and people.source is None
     if untied or kinds * FEWEST > 4 * BUDGET or people.count.sum() > MOST_CASES:
         said.append("there are too many different cases for intervals and tests of these metrics.")
-        return {key: [value, *[np.nan] * 6] for key, value in exact.items()}, said
-    rng = np.random.default_rng(0)  # the same for all audits, so that no one can try several
+        return {key: [value, *[np.nan] * 7] for key, value in exact.items()}, None, said
     values = observed(examples, metrics, False, 1, rng)[0]
     replicates = int(np.clip(BUDGET // kinds, FEWEST, REPLICATES))
     resampled = replicated(examples, metrics, values, "bootstrap", replicates, 1, rng)
-    mixed = examples.source.any()  # sources with cases of several groups cannot change theirs
-    exchanged = {} if mixed else replicated(examples, metrics, values, "null", replicates, 1, rng)
     biased = {name: metrics[name] for name, _, _ in values if corrected.crossed(metrics[name], name) is not None}
     halved = corrected.of_examples(examples, biased, True, splits=SPLITS).itertuples(index=False) if biased else ()
     halves = {tuple(key): value for *key, _, value in halved}  # to which chance does not add
-    found, far, null = {}, [], []
+    found = {}
     for key, value in exact.items():
-        metric, wide = metrics[key[0]], values[key][0]
+        wide = values[key][0]
         shift = value - wide if np.isfinite(value) else 0.0
-        low, high = interval(metric, value, resampled[key] + shift, setting.confidence)
-        found[key] = [value, low, high, halves.get(key, wide) + shift, np.nan, np.nan, np.nan]
-        if exchanged:
-            far.append(distance(metric, wide))
-            null.append(distance(metric, exchanged[key]))
-            found[key][4:6] = exchanged[key].mean(), p_value(far[-1], null[-1])
-    if mixed:
-        return found, [*said, "sources hold cases of several groups, so that it is not known what chance does."]
-    for row, p in zip(found.values(), multiplicity.max_t(far, np.stack(null, axis=1)), strict=True):
-        row[6] = p
-    return found, said
+        low, high = interval(metrics[key[0]], value, resampled[key] + shift, setting.confidence)
+        found[key] = [value, low, high, halves.get(key, wide) + shift, *[np.nan] * 4]
+    if examples.source.any():  # sources with cases of several groups cannot change theirs
+        return found, None, [*said, "sources hold cases of several groups, so that it is not known what chance does."]
+
+    try:
+        replicated(examples, metrics, values, "null", 1, 1, rng)
+    except NothingToExchange:
+        return found, None, [*said, "no two groups have sources of the same size: it is not known what chance does."]
+
+    def draw(size: int) -> np.ndarray:
+        drawn = replicated(examples, metrics, values, "null", size, 1, rng)
+        return np.column_stack([drawn[key] for key in found])
+
+    distances = [partial(distance, metrics[key[0]]) for key in found]
+    return found, World([*found.values()], distances, [values[key][0] for key in found], draw, replicates), said
+
+
+def _chances(worlds: list[World], alpha: float, rng) -> Iterator[tuple]:
+    """Yield null, p, p_corrected and its Monte Carlo error for every row of all worlds.
+
+    All are corrected together by max-T, in the share of alpha that they have, so that none can be shown from fewer than
+    1 / share draws. Metrics of two attributes, or nulls, are drawn apart, as if they had nothing to do with each other:
+    the largest of them all is then larger, if anything (the Gaussian correlation inequality; Royen 2014). Four times
+    as many are drawn until no p is near alpha, as far as its Monte Carlo error goes, or `MOST_DRAWN` times as many.
+    """
+    distances = [one for world in worlds for one in world.distances]
+    found = [value for world in worlds for value in world.observed]
+    far = [one(value) for one, value in zip(distances, found, strict=True)]
+    first = min(world.most for world in worlds)
+    size, most, null = max(first, int(1 / (SUMMARIES * alpha))), MOST_DRAWN * first, np.empty((0, len(far)))
+    while True:
+        null = np.vstack([null, np.column_stack([world.draw(size - len(null)) for world in worlds])])
+        apart = np.column_stack([one(values) for one, values in zip(distances, null.T, strict=True)])
+        p = multiplicity.max_t(far, apart)
+        error = np.sqrt(p * (1 - p) / size) / SUMMARIES
+        p = np.minimum(p / SUMMARIES, 1)
+        if size >= most or not (np.abs(p - alpha) < 4 * error).any():
+            break
+        size = min(4 * size, most)
+    own = [p_value(*pair) for pair in zip(far, apart.T, strict=True)]
+    yield from zip(null.mean(axis=0), own, p, error, strict=True)
 
 
 def _exact(

@@ -89,14 +89,18 @@ def smallest_bias(n: int, *, power: float = 0.8, method: str = DEFAULT, rng=0, *
         most = min(most, discordant)
     if not suffices(most):
         return float("nan")
-    high = most
-    low = 0.9 * float(bisection(lambda bias: _wald_size(planned(bias), power) >= n, 1e-6, most, steps=30))
-    while low > 0 and suffices(low):
-        low, high = low / 1.3 if low > 1e-4 else 0.0, low
-    while 1.3 * low < high and not suffices(1.3 * low):
-        low *= 1.3
-    high = min(high, 1.3 * low) if low > 0 else high
-    return _halved(low, high, suffices, least=1e-4, share=planned(most).coarse)
+    start = float(bisection(lambda bias: _wald_size(planned(bias), power) >= n, 1e-6, most, steps=30))
+    critical, wanted = stats.norm.isf(planned(most).alpha / 2), stats.norm.ppf(power)
+    for _ in range(2):  # a look says how far it is from there: quantiles grow with the bias
+        found = stats.norm.ppf(np.clip(_power(n, planned(start), rng), 0.01, 0.99)) if n >= 4 else wanted
+        start = min(start * (critical + wanted) / max(critical + found, 0.1), most)
+    low, high, stride = 0.0, start, 1.004
+    while high < most and not suffices(high):
+        low, high, stride = high, min(stride * high, most), min(stride**2, 1.3)
+    while low == 0 and high > 1e-4:
+        fewer, stride = high / stride, min(stride**2, 1.3)
+        low, high = (0.0, fewer) if suffices(fewer) else (fewer, high)
+    return float(_halved(low, high, suffices, least=1e-4, share=planned(most).coarse))
 
 
 def _suffices(n: int, design: _Design, power: float, rng) -> bool:

@@ -20,7 +20,7 @@ def _above(whole: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 
 def _metric(title: str, positives: str, negatives: str) -> Metric:
-    @described(title, needs="positive or negative examples to compare")
+    @described(title, given="label", needs="positive or negative examples to compare")
     def area(cells: Cells) -> np.ndarray:
         sets = {"its": cells, "others": background(cells, "complement")}
         above = sets[positives].sample(cells.probability, among=cells.gold)

@@ -40,9 +40,10 @@ def measure(
     classes : the classes to measure one against the rest; by default all.
     replicates : with a number, e.g. 1000, five columns more: `low` and `high`, the interval with `confidence` from
         drawing whole sources and terms again; `null`, the mean of the metric when whole terms are exchanged between
-        groups, which is what it would be for a fair model; `p`, how often that is as far from "no difference" as the
-        value; and `p_error`, the standard error of p itself (for many p-values at once see `discoveries`). An interval
-        that stays off 0 is no evidence for a metric that cannot be negative: ask `p`.
+        groups, which is what it would be for a fair model (without sources: exchanged within a label, for metrics that
+        condition on labels, so that base rates stay); `p`, how often that is as far from "no difference" as the value;
+        and `p_error`, the standard error of p itself (for many p-values at once see `discoveries`). An interval that
+        stays off 0 is no evidence for a metric that cannot be negative: ask `p`.
     combinations : how many combinations of one variation per group stand for all of them, where a metric takes one
         variation at a time and its mean has no closed form (section 5 of the paper: 100).
     rng : a Generator or seed, for these combinations and the replicates.
@@ -148,9 +149,16 @@ def replicated(
     examples: Examples, metrics: dict[str, Metric], values: dict, kind: str, replicates: int, combinations: int, rng
 ) -> dict:
     """Return, for every key of `values`, the values of all replicates of a kind: "bootstrap" or "null"."""
-    draw = draws.bootstrap if kind == "bootstrap" else draws.exchanged
-    examples = draws.complete(examples) if kind == "null" and examples.counted else examples
-    return over_draws(examples, draw(examples, replicates, rng), metrics, values, combinations, rng)
+    if kind == "bootstrap":
+        return over_draws(examples, draws.bootstrap(examples, replicates, rng), metrics, values, combinations, rng)
+    found, tied = {}, examples.source.any()  # variations of one source have one label: nothing need be given
+    given_of = {name: "" if tied else metric.given for name, metric in metrics.items()}
+    for given in dict.fromkeys(given_of[name] for name, *_ in values):
+        keys = [key for key in values if given_of[key[0]] == given]
+        world = draws.exchangeable(examples, given)
+        drawn = draws.exchanged(world, replicates, rng, given=given)
+        found |= over_draws(world, drawn, metrics, keys, combinations, rng)
+    return {key: found[key] for key in values}
 
 
 def over_draws(

@@ -17,37 +17,37 @@ import numpy as np
 from fairlib.metrics.cells import Cells, Sample, described, divide
 
 
-@described("False Positive Rate", needs="examples of another class")
+@described("False Positive Rate", given="label", needs="examples of another class")
 def false_positive_rate(cells: Cells) -> np.ndarray:
     """How often the class is predicted where it is not true: FP / (FP + TN)."""
     return cells.rate("fp", "tn")
 
 
-@described("False Negative Rate", needs="examples of the class")
+@described("False Negative Rate", given="label", needs="examples of the class")
 def false_negative_rate(cells: Cells) -> np.ndarray:
     """How often the class is missed where it is true: FN / (FN + TP)."""
     return cells.rate("fn", "tp")
 
 
-@described("True Positive Rate", needs="examples of the class")
+@described("True Positive Rate", given="label", needs="examples of the class")
 def true_positive_rate(cells: Cells) -> np.ndarray:
     """How often the class is found where it is true: TP / (TP + FN)."""
     return cells.rate("tp", "fn")
 
 
-@described("Recall", needs="examples of the class")
+@described("Recall", given="label", needs="examples of the class")
 def recall(cells: Cells) -> np.ndarray:
     """The true positive rate under its other name."""
     return cells.rate("tp", "fn")
 
 
-@described("True Negative Rate", needs="examples of another class")
+@described("True Negative Rate", given="label", needs="examples of another class")
 def true_negative_rate(cells: Cells) -> np.ndarray:
     """How often the class is rightly not predicted: TN / (TN + FP)."""
     return cells.rate("tn", "fp")
 
 
-@described("F1", needs="examples of the class or predictions of it")
+@described("F1", given="label", needs="examples of the class or predictions of it")
 def f1(cells: Cells) -> np.ndarray:
     """The harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN)."""
     count = cells.confusion

@@ -7,6 +7,7 @@ A metric of one's own takes three lines:
 
 >>> def precision(cells):
 ...     return cells.share(cells.gold, among=cells.predicted)
+>>> precision.given = "prediction"  # what stays as it is where `measure` exchanges groups
 >>> precision_gap = Metric("PCM", precision, comparisons.absolute_difference)
 """
 
@@ -74,6 +75,14 @@ class Metric:
     def signed(self) -> bool:
         """Whether the value says which way groups differ, not only how much."""
         return getattr(self.comparison, "signed", False)
+
+    @property
+    def given(self) -> str:
+        """What a null leaves alone: the "label" or "prediction" that the score conditions on; "" where it is neither.
+
+        F1 counts as given the label: its null has the groups' base rates.
+        """
+        return "label" if self.examples != "all" else getattr(self.score, "given", "")
 
     @property
     def neutral(self) -> float:

@@ -315,3 +315,8 @@ def test_direction_is_the_sign_of_the_correlation():
         clear = np.abs(correlation) > 1e-9
         y = amp.directions(amp.count(task, attribute))
         assert ((y == 1) == (correlation > 0))[clear].all()
+
+
+def test_a_task_that_never_occurs_has_no_direction_for_mals():
+    never = amp.Counts(10, [4, 6], [0, 5], [[0, 1], [0, 4]])
+    np.testing.assert_array_equal(amp.directions(never, direction="MALS"), [[np.nan, 0], [np.nan, 1]])

@@ -1,9 +1,11 @@
 """Intervals of BiasAmp from one test set: against the bootstrap, finite differences, and in coverage."""
 
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from fairlib.amplification import measures as amp
 from fairlib.amplification import uncertainty as ai
@@ -69,7 +71,8 @@ def test_the_width_is_that_of_the_derivatives_in_each_examples_weight(direction,
     more = [value_with_weights(*arguments, train, 1 + 1e-5 * (np.arange(300) == one)) for one in range(300)]
     influence = (np.array(more) - found.estimate) / 1e-5 * 300
     assert influence.mean() == pytest.approx(0, abs=1e-3)
-    assert found.half_width == pytest.approx(1.959964 * influence.std() / np.sqrt(300), rel=1e-3)
+    freedom = (influence**2).sum() ** 2 / (influence**4).sum()
+    assert found.half_width == pytest.approx(stats.t.isf(0.025, freedom) * influence.std() / np.sqrt(300), rel=1e-3)
 
 
 @CASES
@@ -89,7 +92,9 @@ def test_a_single_pair_has_the_interval_of_a_mean():
     found = ai.interval("A->T", task[:, 0], woman, predicted[:, 0], train=(task[:, 0], woman))
     wrong = predicted[woman, 0].astype(int) - task[woman, 0]
     assert abs(found.estimate) == pytest.approx(abs(wrong.mean()))
-    assert found.half_width == pytest.approx(1.959964 * wrong.std() / np.sqrt(woman.sum()))
+    influence = wrong - wrong.mean()
+    freedom = (influence**2).sum() ** 2 / (influence**4).sum()
+    assert found.half_width == pytest.approx(stats.t.isf(0.025, freedom) * wrong.std() / np.sqrt(woman.sum()))
 
 
 def test_pairs_treated_as_independent_would_be_too_narrow_for_exclusive_groups():
@@ -115,9 +120,40 @@ def test_undefined_pairs_are_left_out_of_value_and_interval():
     assert (found.estimate, found.half_width) == pytest.approx((without.estimate, without.half_width))
 
 
-def test_a_perfect_model_is_certain_and_bad_input_is_named():
+@pytest.mark.parametrize("wrong", [0, 1, 4])
+@pytest.mark.parametrize("direction", ["A->T", "T->A", "MALS"])
+def test_of_a_model_that_hardly_ever_errs_the_interval_is_undefined_and_says_why(direction, wrong):
     task, attribute, *_ = population(500, 14)
-    assert ai.interval("A->T", task, attribute, task).half_width == 0
+    seen_task, seen_attribute = task.copy(), attribute.copy()
+    seen_task[:wrong, 0] ^= True
+    seen_attribute[:wrong] ^= True
+    found = ai.interval(direction, task, attribute, predictions(direction, seen_task, seen_attribute))
+    assert np.isnan(found.low) and np.isnan(found.high) and not found.excludes(0)
+    assert "wrong examples that matter, fewer than 5" in str(found) and (found.estimate == 0) == (wrong == 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("direction", "errors", "n"), [("A->T", 0.03, 80), ("T->A", 0.1, 80), ("T->A", 0.03, 400)])
+def test_coverage_where_errors_are_few_and_follow_nothing(direction, errors, n):
+    rng, inside, defined, worlds = np.random.default_rng(19), 0, 0, 600
+    train = amp.count(*population(20_000, 20, train=True))
+
+    def drawn(n):
+        task, attribute = population(n, rng, train=True)
+        wrong, flipped = rng.random(n) < errors, rng.random(task.shape) < errors
+        return task, attribute, {"A->T": task ^ flipped, "T->A": attribute ^ wrong[:, None]}[direction]
+
+    truth = MEASURES[direction](*drawn(400_000), train=train)
+    for _ in range(worlds):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # tasks that never occur
+            found = ai.interval(direction, *drawn(n), train=train)
+        inside, defined = inside + (truth in found), defined + np.isfinite(found.low)
+    assert defined > 0.1 * worlds and inside / defined >= 0.93
+
+
+def test_bad_input_is_named():
+    task, attribute, *_ = population(500, 14)
     with pytest.raises(ValueError, match="direction must be one of A->T, T->A, MALS, found 'AT'"):
         ai.interval("AT", task, attribute, task)
     with pytest.raises(ValueError, match="one row per example"):

@@ -122,6 +122,69 @@ def test_fair_models_are_hardly_ever_accused_and_corrected_values_average_zero(m
     assert np.mean(plain) > 3 * error > abs(np.mean(corrected))
 
 
+def unequal_base_rates(rates, size, rng, **columns):
+    """Cases of a model that errs in 15 % everywhere; groups whose label is true at these rates."""
+    group = np.repeat(np.arange(len(rates)), size)
+    label = (rng.random(len(group)) < np.array(rates)[group]).astype(int)
+    wrong = rng.random(len(group)) < 0.15
+    return pd.DataFrame({"sex": group, "label": label, "prediction": np.where(wrong, 1 - label, label)} | columns)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tied", [False, True])
+def test_a_model_is_not_accused_of_its_base_rates(monkeypatch, tied):
+    monkeypatch.setattr(summary, "SPLITS", 2)
+    rng, audits, claims = np.random.default_rng(3), 40, 0
+    own = {"metrics": ["FPED", "FNED", "FPRRatio", "TPRGap", "ParityGap"]} | ({"source": "person"} if tied else {})
+    for _ in range(audits):
+        columns = {"person": np.arange(900) // 3} if tied else {}
+        found = audited(unequal_base_rates([0.1, 0.5, 0.9], 300, rng, **columns), **own).set_index("metric")
+        assert found.loc["ParityGap", "p_corrected"] <= 0.05  # this one is truly there
+        claims += (found.drop("ParityGap")["p_corrected"] <= 0.05).any()
+    assert claims / audits <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / audits)
+
+
+def test_what_a_metric_conditions_on_stays_as_it_is():
+    given = {name: metric.given for name, metric in summary.SUMMARY.items()}
+    assert {name for name in given if not given[name]} == {
+        "ParityGap", "AccuracyDifference", "ParityGap (accuracy)", "AvgGF"
+    }  # fmt: skip
+    assert set(given.values()) == {"", "label"}
+
+
+@pytest.mark.slow
+def test_verdicts_do_not_depend_on_the_seed(monkeypatch):
+    scores = fairlib.load("compas_scores", source="bundled")
+    scores = scores.assign(charged=scores["two_year_recid"], high=(scores["decile_score"] >= 5).astype(int))
+    verdicts = set()
+    for seed in range(10):
+        monkeypatch.setattr(summary, "SEED", seed)
+        report = fairlib.audit(scores, group="race", label="charged", prediction="high", count="count")
+        found = report.metrics
+        assert (found["p_error"] <= 0.02).all()
+        verdicts.add(tuple(found["p_corrected"] <= 0.05))
+    assert len(verdicts) == 1 and len(set(*verdicts)) == 2  # some are shown, and some are not
+
+
+def test_what_is_as_by_chance_has_an_interval_that_says_so(monkeypatch):
+    for seed in range(5):
+        found = audited(people(400, seed=seed, unfair=0.2), ["sex", "age"])
+        neutral = found["metric"].map(lambda name: summary.SUMMARY[name].neutral)
+        off = (found["low"] > neutral) | (found["high"] < neutral)
+        assert not (off & (found["p_corrected"] > 0.05)).any()
+
+
+def test_draws_are_enough_for_the_strictest_question(monkeypatch):
+    asked = []
+    drawn = summary.replicated
+    monkeypatch.setattr(summary, "REPLICATES", 19)
+    monkeypatch.setattr(summary, "FEWEST", 19)
+    monkeypatch.setattr(summary, "replicated", lambda *a: asked.append(a[3:5]) or drawn(*a))
+    found = audited(people(3000, unfair=0.5), confidence=0.99)
+    exchanges = sum(size for kind, size in asked if kind == "null")
+    assert exchanges >= 1 / (summary.SUMMARIES * 0.01) and (found["p_corrected"] <= 0.01).any()
+
+
 def test_small_groups_are_left_out_and_said():
     frame = people(300)
     frame.loc[:9, "age"] = "rare"

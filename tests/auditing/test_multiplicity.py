@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
 from fairlib.auditing import multiplicity
@@ -73,9 +74,17 @@ def test_one_question_is_an_ordinary_permutation_test():
 def test_undefined_and_infinite_statistics():
     null = np.array([[0.1, np.nan, 1.0], [0.2, 5.0, np.inf], [0.3, 1.0, 2.0]])
     p = multiplicity.max_t([np.nan, 2.0, np.inf], null)
-    assert np.isnan(p[0]) and p[1] >= 0.5 and p[2] == 0.75  # two of three draws are as far, on some question
+    assert np.isnan(p[0]) and p[1] >= 0.5 and p[2] >= 0.75  # two of three draws are as far, on some question
     assert multiplicity.max_t([np.inf], np.full((3, 1), np.inf)) == 1
     assert np.isnan(multiplicity.max_t([np.nan], np.ones((3, 1)))).all()
+
+
+def test_a_ratio_that_is_often_infinite_does_not_drown_what_is_clear():
+    rng = np.random.default_rng(9)
+    null = np.abs(rng.normal(size=(999, 2)))
+    null[:50, 0] = np.inf
+    assert multiplicity.max_t([1.0, 20.0], null)[1] == 0.001
+    assert multiplicity.max_t([np.inf, 0.1], null)[0] >= 51 / 1000
 
 
 def test_family_wise_error_is_at_most_the_level_under_permutation():
@@ -86,3 +95,38 @@ def test_family_wise_error_is_at_most_the_level_under_permutation():
         every = np.exp(common + rng.normal(size=(20, 8))) * np.arange(1, 9)
         errors += (multiplicity.max_t(every[0], every[1:]) <= 0.05).any()
     assert errors / 1000 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1000)
+
+
+def test_the_level_of_intervals_is_that_of_the_largest_selection_that_confirms_itself():
+    """As many are selected as say something at the level of so many: from above, so that no larger number would do."""
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        p = np.sort(rng.random(12) ** rng.integers(1, 8))  # selected: those whose interval of level alpha is off 0
+        level = multiplicity.coverage_level(lambda alpha, p=p: int((p <= alpha).sum()), 12, alpha=0.1)
+        rejected = multipletests(p, 0.1, method="fdr_bh")[0].sum()  # Benjamini and Hochberg's are those
+        assert level == pytest.approx(0.1 * max(1, rejected) / 12)
+
+
+def test_intervals_of_what_holm_shows_are_off_zero():
+    rng = np.random.default_rng(6)
+    for _ in range(200):
+        p = rng.random(15) ** rng.integers(1, 9)
+        shown = multiplicity.holm(p) <= 0.05
+        level = multiplicity.coverage_level(lambda alpha, shown=shown: int(shown.sum()), 15, alpha=0.05)
+        assert (p[shown] <= level).all()
+
+
+def test_false_coverage_is_at_most_the_level_among_those_selected():
+    rng, misses = np.random.default_rng(7), []
+    for _ in range(2000):
+        truth = rng.normal(0, 1, 20)
+        seen = truth + rng.normal(size=20)
+        p = 2 * norm.sf(np.abs(seen))
+        selected = multiplicity.holm(p) <= 0.1
+        level = multiplicity.coverage_level(lambda alpha, chosen=selected: int(chosen.sum()), 20, alpha=0.1)
+        missed = np.abs(seen - truth) > norm.isf(level / 2)
+        misses.append((missed & selected).sum() / max(1, selected.sum()))
+        plain = np.abs(seen - truth) > norm.isf(0.05)
+        misses[-1] = misses[-1], (plain & selected).sum() / max(1, selected.sum())
+    adjusted, unadjusted = np.mean(misses, axis=0)
+    assert adjusted <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / 2000) and unadjusted > 2 * adjusted

@@ -42,7 +42,7 @@ def test_replicates_are_distributed_as_those_of_rows(counted, kind):
 
 
 def test_exchanged_counts_keep_the_sizes_of_groups_and_kinds(counted):
-    complete = draws.complete(counted)
+    complete = draws.exchangeable(counted, "")
     table = complete.count.reshape(len(counted.groups), -1)
     changed = 0
     for some in draws.exchanged(complete, 30, np.random.default_rng(0)):
@@ -54,9 +54,30 @@ def test_exchanged_counts_keep_the_sizes_of_groups_and_kinds(counted):
     assert changed == 30
 
 
+def test_what_is_given_stays_as_it_is(counted):
+    world = draws.exchangeable(counted, "label")
+    table = np.zeros((len(counted.groups), len(counted.classes)))
+    for some in draws.exchanged(world, 20, np.random.default_rng(0), given="label"):
+        for weights in some.term_weight:
+            drawn, held = (table.copy(), table.copy())
+            np.add.at(drawn, (world.group, world.label), weights)
+            np.add.at(held, (world.group, world.label), world.count)
+            np.testing.assert_array_equal(drawn, held)
+            assert np.any(weights != world.count)
+
+
+def test_a_group_without_a_label_gets_none_of_it(counted):
+    # SciPy's Patefield draws numbers below 0 for tables with one row or with a row of nothing.
+    one_sided = counted.only((counted.group != 0) | (counted.label == 0))
+    world = draws.exchangeable(replace(one_sided, term=np.arange(len(one_sided)), term_group=one_sided.group), "label")
+    for some in draws.exchanged(world, 20, np.random.default_rng(0), given="label"):
+        assert some.term_weight.min() >= 0
+        assert not some.term_weight[:, (world.group == 0) & (world.label == 1)].any()
+
+
 def test_completing_adds_no_example(counted):
     some = counted.only(np.arange(len(counted)) != 0)  # so that a cell is missing
-    complete = draws.complete(replace(some, term=np.arange(len(some)), term_group=some.group))
+    complete = draws.exchangeable(replace(some, term=np.arange(len(some)), term_group=some.group), "")
     assert len(complete) == len(some) + 1 and complete.count.sum() == some.count.sum()
     assert np.count_nonzero(complete.count == 0) == 1
 
