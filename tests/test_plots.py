@@ -60,6 +60,22 @@ def test_heatmap_prints_values_and_says_what_is_missing():
     assert sorted(text.get_text() for text in infinite.texts) == ["0.25", "0.50", "1.00", "inf"]
 
 
+@pytest.mark.parametrize("signed", [False, True])
+def test_heatmap_prints_on_every_colour_at_a_contrast_of_four_and_a_half(signed):
+    shade = pd.DataFrame(np.linspace(-1 if signed else 0, 1, 40)[None, :])
+    ax = plots.heatmap(shade, signed=signed, ax=plt.figure().subplots())
+    ax.figure.canvas.draw()
+
+    def luminance(colour):
+        parts = np.array(mpl.colors.to_rgb(colour))
+        return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    backs = ax.collections[0].get_facecolors()
+    for text, back in zip(ax.texts, backs, strict=True):
+        lower, higher = sorted([luminance(text.get_color()), luminance(back)])
+        assert (higher + 0.05) / (lower + 0.05) >= 4.5
+
+
 def test_neighbouring_colours_differ_in_grey():
     def luminance(colour):
         return mpl.colors.to_rgb(colour) @ np.array([0.299, 0.587, 0.114])
