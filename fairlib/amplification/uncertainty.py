@@ -35,7 +35,7 @@ def interval(direction, task, attribute, predicted, *, train=None, confidence=0.
     >>> woman, paints = np.repeat([1, 0], 200), np.repeat([1, 0, 1, 0], [160, 40, 60, 140])
     >>> said_to_paint = np.where(np.arange(400) % 10 == 0, woman, paints)  # for one in ten, the gender decides
     >>> print(interval("A->T", paints, np.stack([woman, 1 - woman], axis=1), said_to_paint))
-    0.025 [0.010, 0.040] (95% influence function)
+    0.025 [0.008, 0.042] (95% influence function)
     """
     check_confidence(confidence)
     check_direction(direction)

@@ -5,7 +5,7 @@ many, Clopper and Pearson's limits say how far its rate may be from the mean. Th
 less what the sides have in common (Newcombe 1998, method 10 and that for pairs, with exact limits in the place of
 Wilson's; Zou and Donner 2008). The test is the interval's own: p is the level at which it just leaves out 0.
 
-- Cases of their own, each right or wrong: worth what they are. Enumerated for groups of 30 to 1,000 and 33 rates, the
+- Cases of their own, each right or wrong: worth what they are. Enumerated for groups of 30 to 1,000 and 25 rates, the
   interval covers 95 % or more but where one rate is nearly 0 and the other nearly 1 (.927 at 30 and 30, rates of .01
   and .99), and its test errs in at most .9 of the cases that its level allows, at levels from 5 % to 1 in 100,000.
 - Means of probabilities: m (1 - m) / (s² / n), by how much they vary.

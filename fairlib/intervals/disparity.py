@@ -156,7 +156,7 @@ def _betting(cost_a, cost_b, *, alpha, rng):
     if rng is not None:
         return _bet([betting.matched_blocks(cost_a, cost_b, rng=rng)], alpha)
     cost_a, cost_b, rng = np.sort(cost_a), np.sort(cost_b), np.random.default_rng(0)
-    return _bet((betting.matched_blocks(cost_a, cost_b, rng=rng) for _ in range(betting.SHUFFLES)), alpha)
+    return _bet((betting.matched_blocks(cost_a, cost_b, rng=rng) for _ in _shuffles(cost_a, cost_b)), alpha)
 
 
 def _betting_pairs(cost_a, cost_b, *, alpha, rng):
@@ -164,7 +164,12 @@ def _betting_pairs(cost_a, cost_b, *, alpha, rng):
     if rng is not None:
         return _bet([np.random.default_rng(rng).permutation(shares)], alpha)
     shares, rng = np.sort(shares), np.random.default_rng(0)
-    return _bet((rng.permutation(shares) for _ in range(betting.SHUFFLES)), alpha)
+    return _bet((rng.permutation(shares) for _ in _shuffles(shares)), alpha)
+
+
+def _shuffles(*costs):
+    """Return one number per shuffle: fewer of a hundred thousand costs, whose order hardly matters any more."""
+    return range(betting.SHUFFLES if min(map(len, costs)) <= 100_000 else betting.SHUFFLES // 5)
 
 
 def _bet(games, alpha):
