@@ -94,8 +94,9 @@ def joined(parts: list[Contrast]) -> Contrast:
 
 def ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of intervals for the differences that are to be missed with probability at most alpha each."""
-    z = -ndtri(alpha / 2)
-    return _low(compared, z), -_low(_turned(compared), z)
+    z, inside = -ndtri(alpha / 2), p_values(compared) > alpha
+    low, high = _low(compared, z), -_low(_turned(compared), z)
+    return np.where(inside, np.minimum(low, 0), low), np.where(inside, np.maximum(high, 0), high)
 
 
 def ratio_ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
@@ -116,14 +117,22 @@ def ratio_ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray
             roots.append(np.where(sign > 0, root / square, np.where(rest > 0, rest / (2 * half - root), 0.0)))
     shares = (compared.span == 1) & ~((one == 0) & (other == 0))
     high = np.where((lower[1] > 0) & (roots[1] >= 0), roots[1], np.inf)
-    return np.where(shares, np.maximum(roots[0], 0), np.nan), np.where(shares, high, np.nan)
+    low, inside = np.maximum(roots[0], 0), p_values(compared) > alpha
+    low, high = np.where(inside, np.minimum(low, 1), low), np.where(inside, np.maximum(high, 1), high)
+    return np.where(shares, low, np.nan), np.where(shares, high, np.nan)
 
 
 def p_values(compared: Contrast) -> np.ndarray:
-    """Return the level at which the interval of each difference just leaves out 0."""
+    """Return the level at which the interval of each difference just leaves out 0.
+
+    Where one side's limit can go no farther, and the sides are correlated, the other's may draw the end back from 0: the
+    first level counts, and no interval with a higher confidence leaves out 0 again.
+    """
     below = compared.difference < 0
-    upwards = _turned(compared, below)
-    z = bisection(lambda z: _low(upwards, z) > 0, np.zeros(len(below)), SUREST, steps=34)
+    upwards, steps = _turned(compared, below), np.linspace(0, SUREST, 81)
+    touching = np.array([~(_low(upwards, z) > 0) for z in steps[1:-1]] + [np.full(len(below), True)])
+    first = touching.argmax(axis=0)
+    z = bisection(lambda z: _low(upwards, z) > 0, steps[first], steps[first + 1], steps=30)
     return np.where(np.isnan(compared.difference), np.nan, 2 * ndtr(-z))
 
 

@@ -78,6 +78,15 @@ def test_the_interval_leaves_out_zero_exactly_where_p_is_small(n, n_others, leve
     np.testing.assert_allclose(comparing.ends(turned, alpha), [-end for end in comparing.ends(one, alpha)[::-1]])
 
 
+def test_an_end_that_comes_back_from_zero_is_no_evidence():
+    """One case of one against 15 of 20, correlated: the one's limit cannot move, and the other's drew the end back."""
+    one = contrast([[1.0], [15 / 20]], [[1], [20]], freedom=np.inf, correlation=0.7)
+    assert comparing.p_values(one) == 1
+    for level in (0.5, 0.05, 1e-10, 1e-60):
+        (low,), (high,) = comparing.ends(one, level)
+        assert low <= 0 <= high
+
+
 def test_limits_are_those_of_clopper_and_pearson_and_of_newcombes_way_to_add_them():
     k, n, k_others, n_others = 7, 40, 11, 200
     (low,), (high,) = comparing.ends(contrast([[k / n], [k_others / n_others]], [[n], [n_others]]), 0.05)
