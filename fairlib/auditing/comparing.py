@@ -125,8 +125,8 @@ def ratio_ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray
 def p_values(compared: Contrast) -> np.ndarray:
     """Return the level at which the interval of each difference just leaves out 0.
 
-    Where one side's limit can go no farther, and the sides are correlated, the other's may draw the end back from 0: the
-    first level counts, and no interval with a higher confidence leaves out 0 again.
+    Where one side's limit can go no farther, and the sides are correlated, the other's may draw the end back from 0:
+    the first level counts, and no interval with a higher confidence leaves out 0 again.
     """
     below = compared.difference < 0
     upwards, steps = _turned(compared, below), np.linspace(0, SUREST, 81)
