@@ -269,6 +269,14 @@ def test_every_printed_number_stands_in_the_committed_ledger():
     assert (table.loc[table["basis"] == "substitute", "note"] != "").all()
 
 
+def test_the_front_page_says_what_the_ledger_says():
+    table = pd.read_csv(ROOT / "figures" / "ledger.csv", dtype=str, keep_default_na=False)
+    said = f"{ledger.sentence(ledger.verdicts(table))}."
+    assert f"**{said}**" in (ROOT / "README.md").read_text()
+    assert said in (ROOT / "figures" / "ledger.md").read_text()
+    assert {"reproduced", "checked", "consistent", "differs", "inconclusive", "input", "open"} == set(table["status"])
+
+
 def test_printed_numbers_can_be_read():
     for claim, row in ledger.published().iterrows():
         if (row["basis"], row["printed"]) == ("open", "in a picture"):
