@@ -160,7 +160,6 @@ def audit(
     frame,
     predicted=None,
     groups_of=None,
-    /,
     *,
     group: str | Sequence[str] | None = None,
     label: str | None = None,

@@ -22,6 +22,7 @@ from fairlib.interval import bisection
 KNOTS = 1 << 14
 STEPS = 26  # of the bisection: ends are known to 1e-7, rounded outwards
 LONG = 500  # rounds; a longer game is played in bundles
+BUNDLES = 20_000  # of a game, at most: what a million examples of small variance need to end within seconds
 SHUFFLES = 25  # whose middle stands for all orders in which the examples could have come
 
 
@@ -111,12 +112,13 @@ def _bundled(games: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.nd
     """Return sum, size and pace (rounds x games): of single numbers, or of bundles where a game is long.
 
     A bundle's mean has the mean μ too, whatever its size, if that is settled before. Bundles of σ√τ / 2 make the
-    interval no wider on average (under 0.5 %). A game with fewer bundles ends with rounds that bet nothing.
+    interval no wider on average (under 0.5 %), and `BUNDLES` bounds how many there are. A game with fewer of them ends
+    with rounds that bet nothing.
     """
     played = []
     for values in games:
         factors = pace(values)
-        ahead = np.maximum(1 / (2 * factors), 1).astype(np.int64).tolist()
+        ahead = np.maximum(1 / (2 * factors), 1 + len(values) // BUNDLES).astype(np.int64).tolist()
         starts, position = np.arange(len(values)), 0
         if len(values) > LONG:
             starts = []
