@@ -92,14 +92,17 @@ def joined(parts: list[Contrast]) -> Contrast:
     return Contrast(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
 
 
-def ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of intervals for the differences that are to be missed with probability at most alpha each."""
-    z, inside = -ndtri(alpha / 2), p_values(compared) > alpha
+def ends(compared: Contrast, alpha: float, p: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of intervals for the differences that are to be missed with probability at most alpha each.
+
+    p : their p-values, where they are known already.
+    """
+    z, inside = -ndtri(alpha / 2), (p_values(compared) if p is None else p) > alpha
     low, high = _low(compared, z), -_low(_turned(compared), z)
     return np.where(inside, np.minimum(low, 0), low), np.where(inside, np.maximum(high, 0), high)
 
 
-def ratio_ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+def ratio_ends(compared: Contrast, alpha: float, p: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of intervals for the ratios of values, which leave out 1 where `ends` leave out 0.
 
     Those r at which r times the others' value is as far from the group's as its limits are (Donner and Zou 2012, with
@@ -117,7 +120,7 @@ def ratio_ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray
             roots.append(np.where(sign > 0, root / square, np.where(rest > 0, rest / (2 * half - root), 0.0)))
     shares = (compared.span == 1) & ~((one == 0) & (other == 0))
     high = np.where((lower[1] > 0) & (roots[1] >= 0), roots[1], np.inf)
-    low, inside = np.maximum(roots[0], 0), p_values(compared) > alpha
+    low, inside = np.maximum(roots[0], 0), (p_values(compared) if p is None else p) > alpha
     low, high = np.where(inside, np.minimum(low, 1), low), np.where(inside, np.maximum(high, 1), high)
     return np.where(shares, low, np.nan), np.where(shares, high, np.nan)
 
@@ -129,7 +132,7 @@ def p_values(compared: Contrast) -> np.ndarray:
     the first level counts, and no interval with a higher confidence leaves out 0 again.
     """
     below = compared.difference < 0
-    upwards, steps = _turned(compared, below), np.linspace(0, SUREST, 81)
+    upwards, steps = _turned(compared, below), np.linspace(0, SUREST, 81 if (compared.correlation > 0).any() else 2)
     touching = np.array([~(_low(upwards, z) > 0) for z in steps[1:-1]] + [np.full(len(below), True)])
     first = touching.argmax(axis=0)
     z = bisection(lambda z: _low(upwards, z) > 0, steps[first], steps[first + 1], steps=30)

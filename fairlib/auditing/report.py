@@ -253,7 +253,8 @@ def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting)
     with np.errstate(divide="ignore", invalid="ignore"):
         rows["ratio"] = np.where(compared.span == 1, compared.value[0] / compared.value[1], np.nan)
     whole = dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64)
-    rows = rows.assign(difference=compared.difference, p=comparing.p_values(compared)).astype(whole)
+    p = comparing.p_values(compared)
+    rows = rows.assign(difference=compared.difference, p=p).astype(whole)
     share, tested = (1 - SUMMARIES) * setting.alpha, rows["p"].where(compared.fewer >= setting.minimum)
     rows["p_corrected"] = np.minimum(multiplicity.holm(tested) / (1 - SUMMARIES), 1)
     questions = max(1, int(tested.notna().sum()))
@@ -261,9 +262,9 @@ def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting)
     def decide(alpha: float) -> int:
         """Give intervals and verdicts at a level for each comparison; return how many say something."""
         level = np.where(findings.hints(rows, setting), setting.alpha, alpha)
-        rows["confidence"], (low, high) = 1 - level, comparing.ends(compared, level)
+        rows["confidence"], (low, high) = 1 - level, comparing.ends(compared, level, p)
         rows["low"], rows["high"] = low, high
-        rows["ratio_low"], rows["ratio_high"] = comparing.ratio_ends(compared, level)
+        rows["ratio_low"], rows["ratio_high"] = comparing.ratio_ends(compared, level, p)
         rows["verdict"] = findings.verdicts(rows, setting)
         return int(rows["verdict"].isin(["shown", "small"]).sum())
 
