@@ -108,4 +108,6 @@ def common_objects() -> pd.DataFrame:
     counts = counts[counts["split"] != "train"].groupby("object", sort=False)[["man", "woman"]].sum().reset_index()
     images = counts[["man", "woman"]].sum(axis=1)
     every = images[counts["object"] == EVERY].item()
-    return counts[images >= COMMON * every].reset_index(drop=True)
+    common = counts[images >= COMMON * every]
+    # The row of every image comes first, in whatever order the table is.
+    return common.sort_values("object", key=lambda names: names != EVERY, kind="stable", ignore_index=True)
