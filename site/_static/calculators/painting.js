@@ -7,14 +7,14 @@
   // What the model may get wrong: what is asked of whom, the names of rows and sliders, the measure that sees it.
   const ERRORS = {
     seen: {
-      title: "Share that paints: true (ring), as the model sees it (dot)",
+      title: "Who paints: truth (ring), model (dot)",
       rows: ["women", "men"],
       labels: { first: "Women whom the model sees painting", second: "Men whom the model sees painting" },
       measure: "A->T",
       meaning: "A→T (who you are changes what you are seen doing)",
     },
     taken: {
-      title: "Share of women: true (ring), as the model sees it (dot)",
+      title: "Who is a woman: truth (ring), model (dot)",
       rows: ["painters", "others"],
       labels: { first: "Painters whom the model takes for women", second: "Others whom the model takes for women" },
       measure: "T->A",
@@ -63,7 +63,7 @@
   }
 
   const people = (name, label, value) => ({ name, label, min: 1, max: 60, step: 1, value });
-  const shown = (percent) => `${percent} %`;
+  const shown = (percent) => `${percent}\u00a0%`;
   const share = (name, value) => ({ name, label: "", min: 0, max: 100, step: 1, value, shown });
   const errors = [["seen", "what people do (groups are right)"], ["taken", "who people are (tasks are right)"]];
   calculator("painting-calculator", [

@@ -4,7 +4,7 @@
 (() => {
   const { make, line, dot, text, percentages, calculator } = drawing;
   const WINOBIAS = 3160;
-  const [LOWEST, HIGHEST, HEIGHT, LEFT] = [0.01, 0.3, 260, 62]; // biases; in pixels, room for numbers to the left
+  const [LOWEST, HIGHEST, HEIGHT, LEFT] = [0.01, 0.3, 260, 82]; // biases; in pixels, room for numbers to the left
   const grouped = (value) => value.toLocaleString("en");
 
   function picture(width, bias, options) {

@@ -21,13 +21,14 @@
     const bottom = ROW * Object.keys(found).length + 6;
     const rows = Object.entries(found).flatMap(([name, [from, to]], row) => {
       const [y, kind] = [ROW * row + 32, always(name) ? "calculator-always" : "calculator-large"];
+      const zero = line(x(0), y - 8, x(0), y + 10, "calculator-rule");
       const words = text(14, y - 12, `${NAMES[name]}: ${signed(from)} to ${signed(to)}`);
       const parts = [line(x(from), y, x(to), y, kind), dot(x(from), y, kind, 4), dot(x(to), y, kind, 4)];
-      return [words, ...parts, dot(x(difference), y, "calculator-marked", 4)];
+      return [words, zero, ...parts, dot(x(difference), y, "calculator-marked", 4)];
     });
     const written = [[low, "start"], [high, "end"]].filter(([value]) => Math.abs(x(value) - x(0)) > 60);
     const axis = written.map(([value, anchor]) => text(x(value), bottom + 18, signed(value, 2), anchor));
-    return [line(x(0), 6, x(0), bottom, "calculator-rule"), text(x(0), bottom + 18, "0", "middle"), ...axis, ...rows];
+    return [text(x(0), bottom + 18, "0", "middle"), ...axis, ...rows];
   }
 
   function answer(values) {
