@@ -9,6 +9,7 @@ from fairlib import ledger
 from fairlib.data import ROOT
 
 FOUND = (ROOT / "docs" / "found_in_the_papers.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAPER = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
 TABLE = pd.read_csv(ROOT / "figures" / "ledger.csv", dtype=str, keep_default_na=False).set_index("id")
 
@@ -35,6 +36,15 @@ def test_each_finding_names_a_notebook_that_there_is():
 @pytest.mark.parametrize("page", [FOUND, PAPER], ids=["found", "paper"])
 def test_the_pages_say_what_the_ledger_says(page):
     assert f"{ledger.sentence(ledger.verdicts(TABLE.reset_index()))}." in " ".join(page.split())  # wherever lines end
+
+
+def test_the_badges_say_what_the_ledger_says():
+    sentence = ledger.sentence(ledger.verdicts(TABLE.reset_index()))
+    words = dict(re.findall(r"!\[([^]]+)\]\(https://img\.shields\.io/badge/\w+-([^)]+)-\w+\)", README))
+    shown = {alt: drawn.replace("_", " ").replace("%2C", ",") for alt, drawn in words.items()}
+    experiments, differ, _ = shown
+    assert sentence.startswith(experiments) and shown[experiments] == experiments.replace(" experiments", "")
+    assert f"{differ.split()[0]} differs" in sentence and shown[differ].split(",")[0] == differ.split()[0]
 
 
 def test_the_paper_cites_what_its_bibliography_has_and_nothing_else():
