@@ -39,7 +39,7 @@ _PUBLIC = {
     "spans": "metrics.spans",
     "suites": "recipes.suites",
     "tables": "tables",
-    "templates": "metrics.templates",
+    "templates": "recipes.templates",
 }
 
 __all__ = sorted(_PUBLIC)
