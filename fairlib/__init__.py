@@ -23,7 +23,7 @@ _PUBLIC = {
     "comparisons": "metrics.comparisons",
     "coverage": "recipes.coverage",
     "data": "data",
-    "discoveries": "metrics.measuring:discoveries",
+    "discoveries": "intervals.discoveries:discoveries",
     "disparity_interval": "intervals.disparity:disparity_interval",
     "gaps": "intervals.gaps",
     "ledger": "ledger",
