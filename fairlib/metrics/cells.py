@@ -193,9 +193,8 @@ class Cells:
         weight, group = self._weights()
         weight = weight if among is None else weight * among
         cell = ((np.arange(replicates)[:, None] * units + self.unit) * groups + group) * support + rank
-        weights = np.bincount(
-            cell.ravel(), np.broadcast_to(weight, cell.shape).ravel(), math.prod(self.shape) * support
-        )
+        weight = np.broadcast_to(weight, cell.shape).ravel() if np.ndim(weight) else None
+        weights = np.bincount(cell.ravel(), weight, minlength=math.prod(self.shape) * support)
         return Sample(table[:, None, :], weights.reshape(*self.shape, support))
 
     def _weights(self) -> tuple[np.ndarray | float, np.ndarray]:
