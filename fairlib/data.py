@@ -25,7 +25,6 @@ INSTALLED = not (CHECKOUT / "data" / "bundled").is_dir()
 ROOT = HERE if INSTALLED else CHECKOUT  # figures and genuine files lie below it
 DATA = Path(__file__).with_name("_data") if INSTALLED else CHECKOUT / "data"
 BUNDLED = DATA / "bundled"
-SOURCES = ("bundled", "original", "auto")
 
 
 class DataError(RuntimeError):
@@ -41,10 +40,9 @@ def load(name: str, source: str = "auto") -> pd.DataFrame:
     >>> load("winobias_sentences", source="bundled")["sentences"].sum()
     np.int64(3168)
     """
-    if source not in SOURCES:
-        raise ValueError(f"source must be one of {', '.join(SOURCES)}, found {source!r}")
-    if name not in names():
-        raise ValueError(f"name must be one of {', '.join(names())}, found {name!r}")
+    for what, found, allowed in (("source", source, ("bundled", "original", "auto")), ("name", name, names())):
+        if found not in allowed:
+            raise ValueError(f"{what} must be one of {', '.join(allowed)}, found {found!r}")
     if source == "auto":
         source = "original" if originals_folder().is_dir() and recipe_of(name).ready else "bundled"
     if source == "original":
