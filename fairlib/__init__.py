@@ -23,7 +23,7 @@ _PUBLIC = {
     "comparisons": "metrics.comparisons",
     "coverage": "recipes.coverage",
     "data": "data",
-    "discoveries": "metrics.measuring:discoveries",
+    "discoveries": "intervals.discoveries:discoveries",
     "disparity_interval": "intervals.disparity:disparity_interval",
     "gaps": "intervals.gaps",
     "ledger": "ledger",
@@ -39,7 +39,7 @@ _PUBLIC = {
     "spans": "metrics.spans",
     "suites": "recipes.suites",
     "tables": "tables",
-    "templates": "metrics.templates",
+    "templates": "recipes.templates",
 }
 
 __all__ = sorted(_PUBLIC)

@@ -25,7 +25,6 @@ INSTALLED = not (CHECKOUT / "data" / "bundled").is_dir()
 ROOT = HERE if INSTALLED else CHECKOUT  # figures and genuine files lie below it
 DATA = Path(__file__).with_name("_data") if INSTALLED else CHECKOUT / "data"
 BUNDLED = DATA / "bundled"
-SOURCES = ("bundled", "original", "auto")
 
 
 class DataError(RuntimeError):
@@ -41,15 +40,22 @@ def load(name: str, source: str = "auto") -> pd.DataFrame:
     >>> load("winobias_sentences", source="bundled")["sentences"].sum()
     np.int64(3168)
     """
-    if source not in SOURCES:
-        raise ValueError(f"source must be one of {', '.join(SOURCES)}, found {source!r}")
-    if name not in names():
-        raise ValueError(f"name must be one of {', '.join(names())}, found {name!r}")
+    for what, found, allowed in (("source", source, ("bundled", "original", "auto")), ("name", name, names())):
+        if found not in allowed:
+            raise ValueError(f"{what} must be one of {', '.join(allowed)}, found {found!r}")
     if source == "auto":
         source = "original" if originals_folder().is_dir() and recipe_of(name).ready else "bundled"
-    if source == "bundled":
-        return _bundled(name)
-    return recipe_of(name)()
+    if source == "original":
+        return recipe_of(name)()
+    facts = card(name)
+    path = BUNDLED / name / facts["file"]
+    if not path.exists():
+        raise DataError(f"{path} is missing; restore it from the repository or run: {facts['command']}")
+    verify(path, sha256=facts["sha256"])
+    csv = path.suffix == ".csv"
+    frame = pd.read_csv(path, keep_default_na=False, na_values=["NaN", ""]) if csv else pd.read_parquet(path)
+    frame.attrs |= {"source": "bundled", "title": facts["title"]}
+    return frame
 
 
 def names() -> list[str]:
@@ -87,10 +93,8 @@ def verify(path: Path, *, size: int = 0, sha256: str = "") -> None:
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         if digest != sha256:
-            raise DataError(
-                f"{path} is not the expected file: SHA-256 {digest}, expected {sha256}. "
-                "Delete it and load again, or restore the released version."
-            )
+            other = f"{path} is not the expected file: SHA-256 {digest}, expected {sha256}"
+            raise DataError(f"{other}. Delete it and load again, or restore the released version.")
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
@@ -109,17 +113,3 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
-
-
-def _bundled(name: str) -> pd.DataFrame:
-    facts = card(name)
-    path = BUNDLED / name / facts["file"]
-    if not path.exists():
-        raise DataError(f"{path} is missing; restore it from the repository or run: {facts['command']}")
-    verify(path, sha256=facts["sha256"])
-    if path.suffix == ".csv":
-        frame = pd.read_csv(path, keep_default_na=False, na_values=["NaN", ""])
-    else:
-        frame = pd.read_parquet(path)
-    frame.attrs |= {"source": "bundled", "title": facts["title"]}
-    return frame

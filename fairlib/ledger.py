@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import namedtuple
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -43,10 +44,7 @@ BASES = {
     "input": ("input", "input"),
     "open": ("open", "open"),
 }
-KINDS = ("number", "interval", "statement")
 APART = {"": "", "definition": "Definitions and counts that cannot fail", "ours": "Checks of our own making"}
-COLUMNS = ["id", "experiment", "place", "quantity", "kind", "printed", "error", "unit", "notebook"]
-COLUMNS += ["basis", "apart", "note"]
 COLOURS = ("#0072B2", "#009E73", "#56B4E9", "#DDDDDD", "#D55E00", "white")  # of the statuses but the last
 RULE = (
     "An experiment is judged by its statements, if it has any, and else by its numbers: its verdict is the status that "
@@ -55,50 +53,23 @@ RULE = (
 )
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One printed number, interval or statement, and how it came out."""
-
-    id: str
-    experiment: str
-    place: str
-    quantity: str
-    printed: str
-    computed: str
-    status: str
-    basis: str
-    apart: str
-    note: str
+# One printed number, interval or statement, and how it came out.
+Claim = namedtuple("Claim", "id experiment place quantity printed computed status basis apart note")
 
 
 @cache
 def published() -> pd.DataFrame:
-    """Return all printed claims, indexed by id; the other columns are those of `COLUMNS`."""
-    tables = []
-    for path in sorted(set(PUBLISHED.glob("*.csv")) - {PUBLISHED / "experiments.csv"}):
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
-        if list(table.columns) != COLUMNS:
-            raise ValueError(f"{path.name} must have the columns {', '.join(COLUMNS)}, found {', '.join(table)}")
-        if not table["id"].str.startswith(path.stem + "/").all():
-            raise ValueError(f"every id in {path.name} must begin with '{path.stem}/'")
-        tables.append(table.assign(experiment=path.stem + "/" + table["experiment"]))
-    claims = pd.concat(tables, ignore_index=True)
-    if repeated := sorted(claims["id"][claims["id"].duplicated()]):
-        raise ValueError(f"claim ids must be unique, found twice: {', '.join(repeated)}")
-    known = {"kind": KINDS, "basis": tuple(BASES), "apart": tuple(APART), "experiment": tuple(experiments().index)}
-    for column, allowed in known.items():
-        if unknown := sorted(set(claims[column]) - set(allowed)):
-            raise ValueError(f"{column} must be one of {', '.join(allowed)}, found {', '.join(unknown)}")
-    without = claims["basis"].isin(["substitute", "open"]) & (claims["note"] == "")
-    if without.any():
-        raise ValueError(f"note must say what stands in, or what is needed, for {claims.loc[without, 'id'].iloc[0]!r}")
+    """Return all printed claims, indexed by id; CONTRIBUTING.md explains the columns, and a test checks the files."""
+    papers = {path.stem: _read(path) for path in sorted(PUBLISHED.glob("*.csv")) if path.stem != "experiments"}
+    claims = pd.concat(papers, names=["paper", None]).reset_index("paper")
+    claims["experiment"] = claims.pop("paper") + "/" + claims["experiment"]
     return claims.set_index("id")
 
 
 @cache
 def experiments() -> pd.DataFrame:
     """Return what the papers did, indexed by experiment: its title, what of it was original here, and what stood in."""
-    return pd.read_csv(PUBLISHED / "experiments.csv", dtype=str, keep_default_na=False).set_index("experiment")
+    return _read(PUBLISHED / "experiments.csv").set_index("experiment")
 
 
 def check(claim_id: str, value=None, *, basis: str | None = None, found: str | None = None) -> Claim:
@@ -130,14 +101,7 @@ def check(claim_id: str, value=None, *, basis: str | None = None, found: str | N
     return Claim(claim_id, *shown, printed, computed, status, basis.replace("open", ""), row["apart"], note)
 
 
-def record(
-    notebook: str,
-    values: Mapping[str, object],
-    *,
-    found: Mapping[str, str] | None = None,
-    original: Iterable[str] = (),
-    basis: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
+def record(notebook: str, values: Mapping, *, found=None, original: Iterable[str] = (), basis=None) -> pd.DataFrame:
     """Write what a notebook computed to `build/ledger/<notebook>.csv`, and return it for display.
 
     values : by claim, its id less the name of the paper; all claims that the published table gives to this notebook,
@@ -150,15 +114,16 @@ def record(
     if claims.empty:
         raise ValueError(f"notebook must be one that the published tables name, found {notebook!r}")
     paper, found = claims.index[0].split("/")[0], found or {}
-    short = [name.removeprefix(f"{paper}/") for name in claims.index]
-    if strange := [name for name in [*values, *found] if name not in short]:
+    claims = claims.rename(index=lambda name: name.removeprefix(f"{paper}/"))
+    if strange := [name for name in [*values, *found] if name not in claims.index]:
         raise ValueError(f"values and found must name claims that {notebook} answers, found {strange[0]!r}")
-    needed = ~claims["basis"].isin(["input", "open"]).to_numpy()
-    if missing := [name for name, wanted in zip(short, needed, strict=True) if wanted and name not in values]:
+    if missing := [name for name in claims.index[~claims["basis"].isin(["input", "open"])] if name not in values]:
         raise ValueError(f"values lacks {len(missing)} claim(s) that {notebook} answers: {', '.join(missing[:10])}")
-    bases = dict.fromkeys(original, "original") | dict(basis or {})
-    rows = [check(f"{paper}/{name}", values.get(name), basis=bases.get(name), found=found.get(name)) for name in short]
-    table = pd.DataFrame(rows)
+    bases = dict.fromkeys(original, "original") | (basis or {})
+    table = pd.DataFrame(
+        check(f"{paper}/{name}", values.get(name), basis=bases.get(name), found=found.get(name))
+        for name in claims.index
+    )
     write_whole(PARTS / f"{notebook}.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
     return table
 
@@ -169,8 +134,7 @@ def assemble() -> pd.DataFrame:
     parts = {name: PARTS / f"{name}.csv" for name in sorted(set(claims["notebook"]))}
     if missing := [name for name, path in parts.items() if not path.exists()]:
         raise ValueError(f"{PARTS} lacks what {', '.join(missing)} recorded; run `make reproduce`")
-    tables = [pd.read_csv(path, dtype=str, keep_default_na=False).assign(notebook=name) for name, path in parts.items()]
-    answered = pd.concat(tables)
+    answered = pd.concat(_read(path).assign(notebook=name) for name, path in parts.items())
     if open_ := sorted(set(claims.index) - set(answered["id"])):
         raise ValueError(f"{len(open_)} printed claim(s) that no notebook answers: {', '.join(open_[:10])}")
     return answered.set_index("id").loc[claims.index].reset_index()
@@ -245,28 +209,27 @@ def main(arguments: list[str]) -> None:
     sys.stdout.write(f"ledger: {sentence(verdicts(table))}\n")
 
 
+def _read(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
 def _status(claim_id: str, row: pd.Series, value, basis: str) -> str:
     """Return the status that follows from a claim's value and basis."""
-    if basis == "open":
-        if value is not None:
-            raise ValueError(f"value of {claim_id!r} must be None while its basis is 'open', found {value!r}")
-        return "open"
     agrees, does_not = BASES[basis]
-    if value is None and basis == "substitute":
+    if value is None and basis in ("open", "substitute"):
         return does_not
+    if basis == "open":
+        raise ValueError(f"value of {claim_id!r} must be None while its basis is 'open', found {value!r}")
     values = np.ravel(np.asarray(value, dtype=float))
     if len(values) != (2 if row["kind"] == "interval" else 1):
         raise ValueError(f"value of {claim_id!r} must be a number, or two for an interval, found {value!r}")
     if not np.isfinite(values).all():
         raise ValueError(f"value of {claim_id!r} must be finite, or None where nothing can be decided, found {value!r}")
-    return agrees if _agrees(row, values, within_error=basis == "substitute") else does_not
-
-
-def _agrees(row: pd.Series, values: np.ndarray, *, within_error: bool) -> bool:
     if row["kind"] == "statement":
-        return bool(values[0])
-    inside = within_error and row["error"] and abs(values[0] - float(row["printed"])) <= float(row["error"])
-    return bool(inside) or all(map(_equal_after_rounding, _printed(row), values))
+        return agrees if values[0] else does_not
+    if basis == "substitute" and row["error"] and abs(values[0] - float(row["printed"])) <= float(row["error"]):
+        return agrees
+    return agrees if all(map(_equal_after_rounding, _printed(row), values)) else does_not
 
 
 def _printed(row: pd.Series) -> list[str]:

@@ -188,12 +188,13 @@ def test_a_published_claim(claimed):
     again = io.StringIO()
     csv.writer(again, lineterminator="\n").writerow(row)
     assert again.getvalue() == claimed  # written as the others are
-    assert len(row) == len(ledger.COLUMNS)
+    rules = opened("tests/test_ledger.py")
     columns = re.search(r"^The columns: (.*?)\.", PAGE, flags=re.DOTALL | re.MULTILINE).group(1)
-    assert re.sub(r"\s*\([^)]*\)", "", columns).split(", ") == ledger.COLUMNS
+    assert re.sub(r"\s*\([^)]*\)", "", columns).split(", ") == [*rules.COLUMNS]
+    assert len(row) == len(rules.COLUMNS) and not rules.broken(ledger.PUBLISHED)
     defined(check, opened("tests/recipes/test_recipes_ethayarajh2020.py"))()
     assert ledger.check(row[0], False).status == "differs"
-    for words in (ledger.KINDS, ledger.BASES, ledger.APART):
+    for words in (rules.KINDS, ledger.BASES, ledger.APART):
         assert all(word in columns for word in words)
 
 

@@ -6,6 +6,10 @@ import pytest
 from fairlib import ledger
 from fairlib.data import ROOT
 
+COLUMNS = ["id", "experiment", "place", "quantity", "kind", "printed", "error", "unit", "notebook"]
+COLUMNS += ["basis", "apart", "note"]
+KINDS = ("number", "interval", "statement")
+
 CLAIMS = [
     ["demo/rate", "one", "Table 1", "a rate", "number", "0.116", "", "", "01_one", "formula", "", ""],
     ["demo/share", "one", "Section 2", "a share", "number", "100", "", "%", "01_one", "original", "", ""],
@@ -83,7 +87,7 @@ def desk(tmp_path, monkeypatch):
 
 def write_claims(path, rows):
     with path.open("w", newline="") as stream:
-        csv.writer(stream).writerows([ledger.COLUMNS, *rows])
+        csv.writer(stream).writerows([COLUMNS, *rows])
 
 
 @pytest.mark.parametrize(
@@ -236,26 +240,51 @@ def test_nothing_stands_in_where_genuine_files_took_every_place(desk):
         assert row[["stand_in", "model", "verdict"]].tolist() == [stand_in, model, verdict]
 
 
+def broken(folder):
+    """Name what the published files of a folder break, each rule with the first claim that breaks it."""
+    found, ids = [], []
+    experiments = pd.read_csv(folder / "experiments.csv")["experiment"].tolist()
+    for path in set(folder.glob("*.csv")) - {folder / "experiments.csv"}:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        if list(table.columns) != COLUMNS:
+            found.append(("columns", path.stem))
+            continue
+        ids += table["id"].tolist()
+        wrong = {
+            "id": ~table["id"].str.startswith(path.stem + "/"),
+            "experiment": ~(path.stem + "/" + table["experiment"]).isin(experiments),
+            "kind": ~table["kind"].isin(KINDS),
+            "basis": ~table["basis"].isin(ledger.BASES),
+            "apart": ~table["apart"].isin(ledger.APART),
+            "note": table["basis"].isin(["substitute", "open"]) & (table["note"] == ""),
+        }
+        found += [(rule, table["id"][rows].iloc[0]) for rule, rows in wrong.items() if rows.any()]
+    return found + [("twice", name) for name in sorted(set(ids)) if ids.count(name) > 1]
+
+
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("row", "rule"),
     [
-        (["other/x", "one", "", "", "number", "1", "", "", "", "formula", "", ""], "must begin with 'demo/'"),
-        (["demo/rate", "one", "", "", "number", "1", "", "", "", "formula", "", ""], "found twice: demo/rate"),
-        (["demo/x", "one", "", "", "guess", "1", "", "", "", "formula", "", ""], "kind must be one of .* found guess"),
-        (["demo/x", "one", "", "", "number", "1", "", "", "", "guess", "", ""], "basis must be one of .* found guess"),
-        (["demo/x", "one", "", "", "number", "1", "", "", "", "formula", "x", ""], "apart must be one of .* found x"),
-        (["demo/x", "x", "", "", "number", "1", "", "", "", "formula", "", ""], "experiment must be one of .* demo/x"),
-        (["demo/x", "one", "", "", "number", "1", "", "", "", "open", "", ""], "note must say what .* 'demo/x'"),
+        (["other/x", "one", "", "", "number", "1", "", "", "", "formula", "", ""], "id"),
+        (["demo/rate", "one", "", "", "number", "1", "", "", "", "formula", "", ""], "twice"),
+        (["demo/x", "one", "", "", "guess", "1", "", "", "", "formula", "", ""], "kind"),
+        (["demo/x", "one", "", "", "number", "1", "", "", "", "guess", "", ""], "basis"),
+        (["demo/x", "one", "", "", "number", "1", "", "", "", "formula", "x", ""], "apart"),
+        (["demo/x", "x", "", "", "number", "1", "", "", "", "formula", "", ""], "experiment"),
+        (["demo/x", "one", "", "", "number", "1", "", "", "", "open", "", ""], "note"),
     ],
 )
-def test_published_files_are_checked(desk, row, message):
+def test_each_rule_of_the_published_files_can_be_broken(desk, row, rule):
+    assert broken(desk / "published") == []
     write_claims(desk / "published" / "demo.csv", [*CLAIMS, row])
-    ledger.published.cache_clear()
-    with pytest.raises(ValueError, match=message):
-        ledger.published()
+    assert broken(desk / "published") == [(rule, row[0])]
 
 
 # --- the real ledger ---
+
+
+def test_the_published_files_break_no_rule():
+    assert broken(ledger.PUBLISHED) == []
 
 
 def test_every_printed_number_stands_in_the_committed_ledger():

@@ -52,7 +52,10 @@ def test_every_dependency_says_what_it_is_for():
 
 
 def test_the_wheel_holds_every_room_and_every_place_names_one_version():
-    packages = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    setup = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    packages, shipped = setup["packages"], setup["package-data"]
+    besides = {path for path in ROOT.glob("fairlib/**/*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert besides <= {ROOT / room.replace(".", "/") / name for room, names in shipped.items() for name in names}
     rooms = {".".join(path.parent.relative_to(ROOT).parts) for path in ROOT.glob("fairlib/**/__init__.py")}
     assert set(packages) == rooms | {"fairlib._data"}
     assert f"version: {fairlib.__version__}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()

@@ -16,6 +16,7 @@ import pandas as pd
 
 from fairlib import tables
 
+ALLOWED = {False: "0 or 1", True: "probabilities in [0, 1]"}
 ROWS = 1 << 12  # examples read at a time: they stay in the processor's cache, and their float32 counts are exact
 
 
@@ -87,7 +88,7 @@ def count_named(*, probabilities=True, **named) -> Counts:
     return Counts(len(task), in_attribute, product[-1], product[:-1], attributes, tasks)
 
 
-def count_columns(table, *, task, attribute, given="attribute", count=None, probabilities=False) -> Counts:
+def count_columns(table, task, attribute, *, given="attribute", count=None, probabilities=False) -> Counts:
     """Count columns of any table that `tables` reads: one row per combination of the given labels leaves its engine.
 
     task, attribute : names of columns of 0/1; those that are not `given` may hold `probabilities`, which are summed.
@@ -103,9 +104,8 @@ def count_columns(table, *, task, attribute, given="attribute", count=None, prob
     totals = {tables.COUNT: tables.cases(count)}
     for name in outcomes:
         number = nw.col(name).cast(nw.Float64)
-        good = (number >= 0) & (number <= 1) if probabilities else (number == 0) | (number == 1)
         totals[f"sum of {name}"] = tables.Total(number * weight)
-        totals[f"wrong in {name}"] = tables.Total(1.0 - good.fill_null(False).cast(nw.Float64))
+        totals[f"wrong in {name}"] = tables.Total(1.0 - _good(number, probabilities).fill_null(False).cast(nw.Float64))
     with warnings.catch_warnings():  # narwhals makes a wide frame of pandas column by column
         warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
         found = tables.reduce(table, labels, totals, uses=outcomes, count=count)
@@ -113,8 +113,8 @@ def count_columns(table, *, task, attribute, given="attribute", count=None, prob
         raise ValueError("the table has no rows, or all of them stand for 0 examples")
     for name in outcomes:
         if wrong := int(found[f"wrong in {name}"].sum()):
-            allowed = "probabilities in [0, 1]" if probabilities else "0 or 1"
-            raise ValueError(f"column {name!r} must hold {allowed}, found {wrong} row(s) with other or missing values")
+            must = f"column {name!r} must hold {ALLOWED[probabilities]}"
+            raise ValueError(f"{must}, found {wrong} row(s) with other or missing values")
     label = indicators(**{given: found[labels]})[given].astype(float)
     sums, n = found[[f"sum of {name}" for name in outcomes]].to_numpy(), found[tables.COUNT].to_numpy(dtype=float)
     if given == "attribute":
@@ -150,12 +150,14 @@ def _matrix(name: str, values, probabilities: bool) -> np.ndarray:
         raise ValueError(f"{name} must be n x columns of 0/1, found shape {array.shape} of {array.dtype}")
     for start in range(0, len(array), ROWS) if array.dtype.kind != "b" else ():  # in blocks, to need no large temporary
         block = array[start : start + ROWS]
-        good = (block >= 0) & (block <= 1) if probabilities else (block == 0) | (block == 1)
-        if not good.all():
-            allowed = "probabilities in [0, 1]" if probabilities else "0 or 1"
+        if not (good := _good(block, probabilities)).all():
             row = start + int((~good).any(axis=1).argmax())
-            raise ValueError(f"{name} must be {allowed}, found {block[~good][0]} (row {row})")
+            raise ValueError(f"{name} must be {ALLOWED[probabilities]}, found {block[~good][0]} (row {row})")
     return array
+
+
+def _good(values, probabilities: bool):
+    return (values >= 0) & (values <= 1) if probabilities else (values == 0) | (values == 1)
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

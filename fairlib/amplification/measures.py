@@ -40,7 +40,7 @@ def mals(task, attribute, task_predicted, attribute_predicted, *, pairs=False):
     >>> mals([[1], [1], [1], [0]], women_and_men, [[1], [1], [0], [0]], women_and_men)  # who paints: 2/3 women, now all
     0.33333333333333337
     """
-    labels = count_named(task=task, attribute=attribute)
+    labels = count(task, attribute)
     predicted = count_named(task_predicted=task_predicted, attribute_predicted=attribute_predicted, probabilities=False)
     return from_counts("MALS", labels, predicted, pairs=pairs)
 
@@ -63,8 +63,7 @@ def attribute_to_task(task, attribute, task_predicted, *, train=None, pairs=Fals
     >>> attribute_to_task([[1], [1], [0], [0]], women_and_men, [[1], [1], [1], [0]])  # a man is now said to paint
     -0.25
     """
-    labels = count_named(task=task, attribute=attribute)
-    predicted = count_named(task_predicted=task_predicted, attribute=attribute)
+    labels, predicted = count(task, attribute), count_named(task_predicted=task_predicted, attribute=attribute)
     return from_counts("A->T", labels, predicted, train=train, pairs=pairs)
 
 
@@ -77,8 +76,7 @@ def task_to_attribute(task, attribute, attribute_predicted, *, train=None, pairs
     >>> task_to_attribute([[1], [1], [1], [0]], women_and_men, [[1, 0]] * 4)  # the man who paints is called a woman
     -0.33333333333333337
     """
-    labels = count_named(task=task, attribute=attribute)
-    predicted = count_named(task=task, attribute_predicted=attribute_predicted)
+    labels, predicted = count(task, attribute), count_named(task=task, attribute_predicted=attribute_predicted)
     return from_counts("T->A", labels, predicted, train=train, pairs=pairs)
 
 
@@ -100,7 +98,7 @@ def from_counts(direction, labels, predicted, *, train=None, ties="negative", pa
     >>> from_counts("A->T", labels, Counts(80, [40, 40], [50], [[40], [10]]))
     0.125
     """
-    columns = _pairs(direction, labels, predicted, train=train, ties=ties)
+    columns = pairs_of(direction, labels, predicted, train=train, ties=ties)
     if pairs:
         names = pd.MultiIndex.from_product([labels.attributes, labels.tasks], names=["attribute", "task"])
         return pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index=names).reset_index()
@@ -131,17 +129,12 @@ def from_table(direction, table, *, task, attribute, predicted, train=None, coun
     >>> round(from_table("A->T", people, **columns, count="people"), 12)
     -0.1
     """
-    check_direction(direction)
-    columns = {"task": task, "attribute": attribute}
-    labels = count_columns(table, **columns, count=count)
+    said = answers(direction, task, attribute, predicted).values()
+    labels = count_columns(table, task, attribute, count=count)
     if not (train is None or isinstance(train, Counts)):
-        train = count_columns(train, **columns, count=count if count in tables.columns(train) else None)
-    if direction == "MALS":
-        columns = dict(zip(columns, predicted, strict=True))
-    else:
-        columns["task" if direction == "A->T" else "attribute"] = predicted
+        train = count_columns(train, task, attribute, count=count if count in tables.columns(train) else None)
     given = "task" if direction == "T->A" else "attribute"
-    found = count_columns(table, **columns, given=given, count=count, probabilities=direction != "MALS")
+    found = count_columns(table, *said, given=given, count=count, probabilities=direction != "MALS")
     return from_counts(direction, labels, found, train=train, pairs=pairs)
 
 
@@ -187,7 +180,7 @@ def calibrated_threshold(scores, positive_rate: float) -> float:
     return float(np.append(values, np.inf)[np.abs(marked - round(positive_rate * scores.size)).argmin()])
 
 
-def _pairs(direction: str, labels: Counts, predicted: Counts, *, train, ties: str) -> dict[str, np.ndarray]:
+def pairs_of(direction: str, labels: Counts, predicted: Counts, *, train, ties="negative") -> dict[str, np.ndarray]:
     """Compute the columns of the table of pairs, |A| x |T| each."""
     reference = labels if train is None else counted(train)
     for other in (predicted, reference):
@@ -199,19 +192,15 @@ def _pairs(direction: str, labels: Counts, predicted: Counts, *, train, ties: st
         if mine != theirs and tuple(range(len(mine))) not in (mine, theirs):  # numbers stand for no names
             raise ValueError(f"train must have the same {what} in the same order, found {theirs} beside {mine}")
     y = directions(reference, direction=direction, ties=ties)
-    if direction == "A->T":
-        delta, n = predicted.task_given_attribute - labels.task_given_attribute, labels.attribute[:, None]
-    elif direction == "T->A":
-        delta, n = predicted.attribute_given_task - labels.attribute_given_task, labels.task
-    else:
-        delta, n = predicted.attribute_given_task - reference.attribute_given_task, predicted.task
+    probability = "task_given_attribute" if direction == "A->T" else "attribute_given_task"
+    delta = getattr(predicted, probability) - getattr(reference if direction == "MALS" else labels, probability)
     never = {"A->T": "attribute never occurs", "T->A": "task never occurs", "MALS": "task never occurs or is predicted"}
     one_sided = "task or attribute does not vary in the training data"
     return {
         "y": y,
         "delta": delta,
         "amplification": y * delta if direction == "MALS" else y * delta + (1 - y) * -delta,
-        "n": np.broadcast_to(n, y.shape),
+        "n": np.broadcast_to(predicted.attribute[:, None] if direction == "A->T" else predicted.task, y.shape),
         "reason": np.where(np.isnan(delta), never[direction], np.where(np.isnan(y), one_sided, "")),
     }
 
@@ -222,10 +211,23 @@ def check_direction(direction: str) -> None:
         raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
 
 
+def answers(direction: str, task, attribute, predicted) -> dict:
+    """Return the task and the attribute, in this order, that the model's counts are of: one or both are predicted."""
+    check_direction(direction)
+    if direction == "A->T":
+        return {"task_predicted": predicted, "attribute": attribute}
+    if direction == "T->A":
+        return {"task": task, "attribute_predicted": predicted}
+    both = _pair(predicted, "predicted must be (task_predicted, attribute_predicted) for MALS")
+    return dict(zip(("task_predicted", "attribute_predicted"), both, strict=True))
+
+
 def counted(train) -> Counts:
     """Return `Counts` of training data that are (task, attribute), or `Counts` already."""
-    if isinstance(train, Counts):
-        return train
-    if not isinstance(train, tuple | list) or len(train) != 2:  # an array of two rows would pass as a pair
-        raise ValueError(f"train must be (task, attribute) or Counts, found {type(train).__name__}")
-    return count(*train)
+    return train if isinstance(train, Counts) else count(*_pair(train, "train must be (task, attribute) or Counts"))
+
+
+def _pair(values, must: str) -> tuple | list:
+    if not isinstance(values, tuple | list) or len(values) != 2:  # an array of two rows would pass as a pair
+        raise ValueError(f"{must}, found {type(values).__name__}")
+    return values

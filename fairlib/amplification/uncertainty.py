@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from fairlib.amplification.cooccurrence import blocks, count, count_named, indicators
-from fairlib.amplification.measures import check_direction, counted, directions, from_counts
+from fairlib.amplification.cooccurrence import blocks, count_named, indicators
+from fairlib.amplification.measures import answers, counted, from_counts, pairs_of
 from fairlib.interval import Interval, check_confidence
 
 FEWEST = 5  # wrong examples that matter
@@ -38,68 +38,42 @@ def interval(direction, task, attribute, predicted, *, train=None, confidence=0.
     0.025 [0.008, 0.042] (95% influence function)
     """
     check_confidence(confidence)
-    check_direction(direction)
+    model = answers(direction, task, attribute, predicted)
     train = None if train is None else counted(train)
-    terms = _terms(direction, task, attribute, predicted, train)
-    given, outcome = terms[0][1:]
-    a, t = (given, outcome) if direction == "A->T" else (outcome, given)
-    found = count_named(task_predicted=t, attribute_predicted=a)
-    labels = train if len(terms) == 1 else count(task, attribute)
+    given = direction == "MALS" and train is not None  # what the model is compared with
+    data = {} if given else {"task": task, "attribute": attribute}
+    arrays = indicators(**data | model, probabilities=direction != "MALS")
+    sides = [tuple(arrays[name] for name in names) for names in (model, data) if names]
+    found, labels = count_named(**model), train if given else count_named(**data)
     value = from_counts(direction, labels, found, train=train)  # warns of undefined pairs
-    weights = _weights(direction, labels, found, train)
+    pairs = pairs_of(direction, labels, found, train=train)
+    y, defined = pairs["y"], pairs["reason"] == ""
+    if direction == "MALS":  # by how much each pair's Δ counts in the value
+        weights = np.where(defined, y, 0.0) / max(defined.any(axis=0).sum(), 1)
+    else:
+        weights = np.where(defined, 2 * y - 1, 0.0) / max(defined.sum(), 1)
     influence = 0.0
-    for (sign, given, outcome), counts in zip(terms, (found, labels), strict=False):
-        influence = influence + sign * _influence(direction, given, outcome, counts, weights)
+    for sign, side, counts in zip((+1, -1), sides, (found, labels), strict=False):
+        influence = influence + sign * _influence(direction, *side, counts, weights)
     influence[np.abs(influence) < ROUNDING] = 0.0
     freedom = (influence**2).sum() ** 2 / max((influence**4).sum(), ROUNDING**4)
-    freedom = min(freedom, _wrong(terms) if len(terms) > 1 else np.inf)
+    if len(sides) > 1:
+        wrong = (np.hstack(some[:2]) != np.hstack(some[2:]) for some in blocks(*sides[0], *sides[1]))
+        freedom = min(freedom, sum(int(rows.any(axis=1).sum()) for rows in wrong))
     if freedom < FEWEST:
         few = f"influence function: about {freedom:.0f} wrong examples that matter, fewer than {FEWEST}"
         return Interval(value, np.nan, np.nan, confidence, few)
-    margin = stats.t.isf((1 - confidence) / 2, freedom) * influence.std() / np.sqrt(len(given))
+    margin = stats.t.isf((1 - confidence) / 2, freedom) * influence.std() / np.sqrt(len(influence))
     return Interval(value, value - margin, value + margin, confidence, "influence function")
 
 
-def _wrong(terms: list) -> int:
-    """Return how many examples have a prediction that is not the label."""
-    (_, *predicted), (_, *labels) = terms
-    several = (np.hstack(some[:2]) != np.hstack(some[2:]) for some in blocks(*predicted, *labels))
-    return sum(int(wrong.any(axis=1).sum()) for wrong in several)
-
-
-def _terms(direction: str, task, attribute, predicted, train) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """Return sign, given (n x givens) and outcome (n x outcomes) of each mean P(outcome | given) that Δ is made of."""
-    if direction == "A->T":
-        x = indicators(task=task, attribute=attribute, task_predicted=predicted)
-        return [(+1, x["attribute"], x["task_predicted"]), (-1, x["attribute"], x["task"])]
-    if direction == "T->A":
-        x = indicators(task=task, attribute=attribute, attribute_predicted=predicted)
-        return [(+1, x["task"], x["attribute_predicted"]), (-1, x["task"], x["attribute"])]
-    if not isinstance(predicted, tuple | list) or len(predicted) != 2:  # an array of two rows would pass as a pair
-        must = "predicted must be (task_predicted, attribute_predicted) for MALS"
-        raise ValueError(f"{must}, found {type(predicted).__name__}")
-    labels = {"task": task, "attribute": attribute} if train is None else {}
-    x = indicators(**labels, task_predicted=predicted[0], attribute_predicted=predicted[1], probabilities=False)
-    terms = [(+1, x["task_predicted"], x["attribute_predicted"])]
-    return terms if train is not None else [*terms, (-1, x["task"], x["attribute"])]
-
-
-def _weights(direction: str, labels, found, train) -> np.ndarray:
-    """Return by how much each pair's Δ counts in the value, |A| x |T|; 0 where a pair is undefined."""
-    y = directions(labels if train is None else train, direction=direction)
-    table = from_counts(direction, labels, found, train=train, pairs=True)
-    defined = (table["reason"] == "").to_numpy().reshape(y.shape)
-    if direction == "MALS":
-        return np.where(defined, y, 0.0) / max(defined.any(axis=0).sum(), 1)
-    return np.where(defined, 2 * y - 1, 0.0) / max(defined.sum(), 1)
-
-
-def _influence(direction: str, given: np.ndarray, outcome: np.ndarray, counts, weights: np.ndarray) -> np.ndarray:
+def _influence(direction: str, task: np.ndarray, attribute: np.ndarray, counts, weights: np.ndarray) -> np.ndarray:
     """Return given / P(given) * weights * (outcome - its mean among the given), summed over pairs, per example."""
     if direction == "A->T":
-        whole, mean = counts.attribute, counts.task_given_attribute
+        given, outcome, whole, mean = attribute, task, counts.attribute, counts.task_given_attribute
     else:
-        whole, mean, weights = counts.task, counts.attribute_given_task.T, weights.T
+        given, outcome, whole, mean = task, attribute, counts.task, counts.attribute_given_task.T
+        weights = weights.T
     share = np.where(whole > 0, whole, counts.n) / counts.n
     offset = (weights * np.nan_to_num(mean)).sum(axis=1)
     return np.concatenate([((g / share) * (o @ weights.T - offset)).sum(axis=1) for g, o in blocks(given, outcome)])

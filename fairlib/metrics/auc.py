@@ -52,4 +52,4 @@ def auc(predictions, *, classes=None, **columns) -> pd.DataFrame:
     """
     areas = {name: replace(metric, comparison=lambda whole, group: group) for name, metric in AUCS.items()}
     examples = read(predictions, Columns(**columns), classes=classes)
-    return tabulate([(examples, areas)], True, 0, confidence=0.95, combinations=1, rng=0)
+    return tabulate([(examples, areas)], True)

@@ -7,7 +7,7 @@ metric is counterfactual. Nothing loops over examples; a reduction costs one pas
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -88,6 +88,8 @@ class Cells:
     target: int | None  # the class that is measured, one against the rest; None where all classes are
     by_unit: bool  # counterfactual: each source on its own
     draws: Draws | None = None  # how sources and terms are resampled; None for the data as they are
+    own: Cells | None = None  # of a background: the cells of the groups, whose sums it takes
+    kind: str = ""  # of a background: "all" examples, or their "complement", all but the group's own
     _samples: dict[str, Sample] = field(default_factory=dict)
 
     @cached_property
@@ -129,6 +131,8 @@ class Cells:
     @cached_property
     def confusion(self) -> dict[str, np.ndarray]:
         """True and false positives and negatives of each cell, for the class that is measured against the rest."""
+        if self.own is not None:  # from counts that are there already
+            return {name: self._pooled(counts) for name, counts in self.own.confusion.items()}
         gold, predicted = self.gold, self.predicted
         kinds = {"tp": gold & predicted, "fp": ~gold & predicted, "fn": gold & ~predicted, "tn": ~gold & ~predicted}
         return {name: self.total(kind) for name, kind in kinds.items()}
@@ -146,6 +150,8 @@ class Cells:
 
     def total(self, values: np.ndarray) -> np.ndarray:
         """Sum `values` in each cell: (replicates, units, groups)."""
+        if self.own is not None:
+            return self._pooled(self.own.total(values))
         replicates, units, groups = self.shape
         values = np.asarray(values, dtype=float)
         values = values if self._count is None else values * self._count
@@ -169,6 +175,9 @@ class Cells:
 
         The name of a property in place of values, such as "probability", is collected once for all metrics.
         """
+        if self.own is not None:
+            sample = self.own.sample(values, among=among)
+            return Sample(sample.values, self._pooled(sample.weights, axis=-2))
         if isinstance(values, str):
             if values not in self._samples:
                 self._samples[values] = self.sample(getattr(self, values))
@@ -182,22 +191,25 @@ class Cells:
         np.maximum.at(table, (self.unit, rank), values)  # of values that share a place, the largest stays
         table = np.maximum.accumulate(table, axis=1)  # units with fewer distinct values repeat their last
         weight, group = self._weights()
-        if among is not None:
-            weight = among * (1.0 if weight is None else weight)
+        weight = weight if among is None else weight * among
         cell = ((np.arange(replicates)[:, None] * units + self.unit) * groups + group) * support + rank
-        weight = None if weight is None else np.broadcast_to(weight, cell.shape).ravel()
+        weight = np.broadcast_to(weight, cell.shape).ravel() if np.ndim(weight) else None
         weights = np.bincount(cell.ravel(), weight, minlength=math.prod(self.shape) * support)
         return Sample(table[:, None, :], weights.reshape(*self.shape, support))
 
-    def _weights(self) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return the weight of each example (None for 1) and its group, in each replicate."""
-        examples, draws, count = self.examples, self.draws, self._count
-        if draws is None:
-            return count, examples.group[None, :]
-        weight = draws.term_weight[:, examples.term]
-        if not self.by_unit:
-            weight = weight * draws.source_weight[:, examples.source]
-        return weight if count is None else weight * count, draws.term_group[:, examples.term]
+    def _weights(self) -> tuple[np.ndarray | float, np.ndarray]:
+        """Return the weight of each example and its group, in each replicate."""
+        examples, draws, weight, group = self.examples, self.draws, 1.0, self.examples.group[None, :]
+        if draws is not None:
+            weight, group = draws.term_weight[:, examples.term], draws.term_group[:, examples.term]
+            if not self.by_unit:
+                weight = weight * draws.source_weight[:, examples.source]
+        return weight if self._count is None else weight * self._count, group
+
+    def _pooled(self, table: np.ndarray, axis: int = -1) -> np.ndarray:
+        together = table.sum(axis=axis, keepdims=True)
+        # Subtracting may leave a rounding error where nothing is left.
+        return together if self.kind == "all" else np.maximum(together - table, 0)
 
     @property
     def _count(self) -> np.ndarray | None:
@@ -211,33 +223,9 @@ class Cells:
         return self.target
 
 
-@dataclass(frozen=True, eq=False)
-class _Background(Cells):
-    of: Cells | None = None
-    kind: str = "all"
-
-    @cached_property
-    def confusion(self) -> dict[str, np.ndarray]:  # from the counts of the groups, which are there already
-        return {name: self._pooled(counts) for name, counts in self.of.confusion.items()}
-
-    def total(self, values: np.ndarray) -> np.ndarray:
-        return self._pooled(self.of.total(values))
-
-    def sample(self, values: np.ndarray | str, *, among: np.ndarray | None = None) -> Sample:
-        sample = self.of.sample(values, among=among)
-        return Sample(sample.values, self._pooled(sample.weights, axis=-2))
-
-    def _pooled(self, table: np.ndarray, axis: int = -1) -> np.ndarray:
-        together = table.sum(axis=axis, keepdims=True)
-        # Subtracting may leave a rounding error where nothing is left.
-        return together if self.kind == "all" else np.maximum(together - table, 0)
-
-
 def background(cells: Cells, kind: str) -> Cells:
     """Return the background (beta) of every group: "all" examples, or the "complement", all but the group's own.
 
     A group counts by its examples. What is a background already has no other.
     """
-    if isinstance(cells, _Background):
-        return cells
-    return _Background(cells.examples, cells.target, cells.by_unit, cells.draws, of=cells, kind=kind)
+    return cells if cells.kind else replace(cells, own=cells, kind=kind)

@@ -42,11 +42,10 @@ def bootstrap(examples: Examples, replicates: int, rng: np.random.Generator) -> 
     """
     for size in _batches(examples, replicates):
         if examples.counted:  # the exponential weights of k examples of one profile add up to a Gamma(k) variable
-            yield _weighted(examples, terms=rng.standard_gamma(examples.count, size=(size, len(examples))))
+            yield _weighted(examples, rng.standard_gamma(examples.count, size=(size, len(examples))))
         else:
             sources = rng.standard_exponential((size, _sources(examples)))
-            terms = rng.standard_exponential((size, len(examples.term_group)))
-            yield _weighted(examples, sources=sources, terms=terms)
+            yield _weighted(examples, rng.standard_exponential((size, len(examples.term_group))), sources)
 
 
 def exchanged(examples: Examples, replicates: int, rng: np.random.Generator, *, given: str = "") -> Iterator[Draws]:
@@ -72,7 +71,7 @@ def exchanged(examples: Examples, replicates: int, rng: np.random.Generator, *, 
             drawn = np.tile(table.astype(float), (size, 1, 1))
             for part, exchange in zip(strata, tables, strict=True):
                 drawn[:, *part] = exchange.rvs(size, method="patefield", random_state=rng)
-            yield _weighted(examples, terms=drawn.reshape(size, -1))
+            yield _weighted(examples, drawn.reshape(size, -1))
         return
     exchangeable = [terms for terms in _same_sources(examples, given) if np.ptp(examples.term_group[terms]) > 0]
     if not exchangeable:
@@ -81,7 +80,7 @@ def exchanged(examples: Examples, replicates: int, rng: np.random.Generator, *, 
         groups = np.tile(examples.term_group, (size, 1))
         for terms in exchangeable:
             groups[:, terms] = rng.permuted(groups[:, terms], axis=1)
-        yield replace(_weighted(examples, terms=np.ones(groups.shape)), term_group=groups)
+        yield replace(_weighted(examples, np.ones(groups.shape)), term_group=groups)
 
 
 def exchangeable(examples: Examples, given: str) -> Examples:
@@ -95,15 +94,12 @@ def exchangeable(examples: Examples, given: str) -> Examples:
         pairs = examples.term * (examples.need(given).max() + 1) + examples.need(given)
         first, term = np.unique(pairs, return_index=True, return_inverse=True)[1:]
         return replace(examples, term=term, term_group=examples.group[first])
-    columns = {name: array for name in PROFILE if (array := getattr(examples, name)) is not None}
-    profiles = np.column_stack(list(columns.values()))
+    profiles = np.column_stack([array for name in PROFILE if (array := getattr(examples, name)) is not None])
     first, profile = np.unique(profiles, axis=0, return_index=True, return_inverse=True)[1:]
-    groups, size = len(examples.groups), len(first)
-    count = np.bincount(examples.group * size + profile.ravel(), examples.count, minlength=groups * size)
-    group, rows = np.repeat(np.arange(groups), size), np.tile(first, groups)
-    own = {"term": np.arange(len(rows)), "term_group": group, "source": np.zeros(len(rows), dtype=int)}
-    picked = {name: array[rows] for name, array in columns.items()}
-    return replace(examples, group=group, count=count.astype(np.int64), **own, **picked)
+    group = np.repeat(np.arange(len(examples.groups)), len(first))
+    count = np.bincount(examples.group * len(first) + profile.ravel(), examples.count, minlength=len(group))
+    complete = examples.rows(np.tile(first, len(examples.groups)))
+    return replace(complete, group=group, count=count.astype(int), term=np.arange(len(group)), term_group=group)
 
 
 def _same_sources(examples: Examples, given: str) -> list[np.ndarray]:
@@ -129,10 +125,8 @@ def _sources(examples: Examples) -> int:
     return int(examples.source.max()) + 1
 
 
-def _weighted(examples: Examples, *, sources=None, terms=None) -> Draws:
-    size = len(terms if sources is None else sources)
-    sources = np.ones((size, _sources(examples))) if sources is None else sources
-    terms = np.ones((size, len(examples.term_group))) if terms is None else terms
+def _weighted(examples: Examples, terms: np.ndarray, sources: np.ndarray | None = None) -> Draws:
+    sources = np.ones((len(terms), _sources(examples))) if sources is None else sources
     return Draws(sources, terms, np.broadcast_to(examples.term_group, terms.shape))
 
 

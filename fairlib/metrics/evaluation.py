@@ -40,48 +40,43 @@ class Evaluation:
         if metric.kind == "MCM":
             return {ACCUMULATED: self._average(compare(score)[..., None], cells, real)[:, 0]}
         if metric.kind == "PCM":
-            compared = groups
-            pairs = self._average(comparisons.of_pairs(compare, score), cells, real)
+            values, compared = self._average(comparisons.of_pairs(compare, score), cells, real), groups
             member = np.stack(np.triu_indices(len(groups), 1))
             # A group's own value is the mean over the pairs that contain it.
-            per_group = np.stack([pairs[:, (member == g).any(axis=0)].mean(axis=1) for g in range(len(groups))], axis=1)
-            total = pairs.sum(axis=1)
+            own = [values[:, (member == group).any(axis=0)].mean(axis=1) for group in range(len(groups))]
         else:
-            compared, against = self._background(metric, target, score)
-            kept = [groups.index(group) for group in compared]
-            per_group = self._average(compare(against, score), cells, real)[:, kept]
-            total = per_group.sum(axis=1)
-        rows = dict(zip(compared, per_group.T, strict=True))
+            against, compared = self._background(metric, cells, score)
+            values = self._average(compare(against, score), cells, real)[:, [groups.index(name) for name in compared]]
+            own = values.T
+        rows = dict(zip(compared, own, strict=True))
         if metric.kind != "VBCM":
-            rows[ACCUMULATED] = total / NORMALIZERS[metric.normalizer](len(compared))
+            rows[ACCUMULATED] = values.sum(axis=1) / NORMALIZERS[metric.normalizer](len(compared))
         return rows
 
-    def scoreless(self, metric: Metric, target: int | None) -> list:
-        """Name the groups that have no score, in one source or more."""
-        cells = self._cells_of(metric, target)
-        if len(cells.examples) == 0:
-            return list(self.examples.groups)
-        score = metric.score(cells)
-        missing = score.size == 0 if isinstance(score, Sample) else np.isnan(score)
-        return [group for group, lacks in zip(self.examples.groups, missing.any(axis=(0, 1)), strict=True) if lacks]
+    def why_undefined(self, metric: Metric, target: int | None) -> str:
+        """Say why a value is not finite: a group without what its score needs, in some source, or a ratio over 0."""
+        cells, lacking = self._cells_of(metric, target), np.ones(len(self.examples.groups), dtype=bool)
+        if len(cells.examples):
+            score = metric.score(cells)
+            lacking = (score.size == 0 if isinstance(score, Sample) else np.isnan(score)).any(axis=(0, 1))
+        if not lacking.any():
+            return "a score of 0 stands below the line: the ratio is infinite, or undefined where both scores are 0"
+        needs = getattr(metric.score, "needs", "examples")
+        where = {"all": "", "gold": " with the class as label", "other": " with another label"}[metric.examples]
+        groups = (str(group) for group, lacks in zip(self.examples.groups, lacking, strict=True) if lacks)
+        return f"no {needs}{where} in group(s) {', '.join(groups)}"
 
-    def _cells_of(self, metric: Metric, target: int | None, beta: str = "") -> Cells:
-        """Return the cells that a metric looks at (all examples, or only those with or without the class), or beta."""
-        by_unit = metric.fairness == "counterfactual"
-        key = (target, metric.examples, by_unit, beta)
+    def _cells_of(self, metric: Metric, target: int | None) -> Cells:
+        """Return the cells that a metric looks at: all examples, or only those with or without the class."""
+        examples, by_unit = self.examples, metric.fairness == "counterfactual"
+        key = (target, metric.examples, by_unit)
         if key not in self._cells:
-            if beta:
-                self._cells[key] = background(self._cells_of(metric, target), beta)
-            else:
-                self._cells[key] = Cells(self._selected(metric, target), target, by_unit, self.draws)
+            if by_unit:
+                examples.check_units(one_label=metric.examples != "all")
+            if metric.examples != "all":
+                examples = examples.only((examples.need("label") == target) == (metric.examples == "gold"))
+            self._cells[key] = Cells(examples, target, by_unit, self.draws)
         return self._cells[key]
-
-    def _selected(self, metric: Metric, target: int | None) -> Examples:
-        if metric.fairness == "counterfactual":
-            self.examples.check_units(one_label=metric.examples != "all")
-        if metric.examples == "all":
-            return self.examples
-        return self.examples.only((self.examples.need("label") == target) == (metric.examples == "gold"))
 
     def _score(self, metric: Metric, cells: Cells) -> np.ndarray | Sample:
         score = metric.score(cells)
@@ -90,18 +85,18 @@ class Evaluation:
             raise ValueError(f"score must return a Sample or an array of shape {cells.shape}; found {found}")
         return score
 
-    def _background(self, metric: Metric, target: int | None, score) -> tuple[tuple, np.ndarray | Sample]:
-        """Return the groups that are compared, and the score of the background of each."""
+    def _background(self, metric: Metric, cells: Cells, score) -> tuple[np.ndarray | Sample, tuple]:
+        """Return the score of the background of each group, and the groups that are compared with it."""
         groups, beta = self.examples.groups, metric.background
-        if beta not in BACKGROUNDS:
-            if beta not in groups:
-                allowed = ", ".join(map(repr, (*BACKGROUNDS, *groups)))
-                raise ValueError(f"background must be one of {allowed}, found {beta!r}")
-            return tuple(group for group in groups if group != beta), score[..., [groups.index(beta)]]
-        against = self._score(metric, self._cells_of(metric, target, beta))
-        if isinstance(against, Sample) and not isinstance(score, Sample):
-            raise ValueError("a comparison of one variation at a time needs a group's name as its background")
-        return groups, against
+        if beta in BACKGROUNDS:
+            against = self._score(metric, background(cells, beta))
+            if isinstance(against, Sample) and not isinstance(score, Sample):
+                raise ValueError("a comparison of one variation at a time needs a group's name as its background")
+            return against, groups
+        if beta not in groups:
+            allowed = ", ".join(map(repr, (*BACKGROUNDS, *groups)))
+            raise ValueError(f"background must be one of {allowed}, found {beta!r}")
+        return score[..., [groups.index(beta)]], tuple(group for group in groups if group != beta)
 
     def _one_variation_each(self, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
         """Return scores (replicates, units, combinations, groups), and which combinations of a unit are real."""

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
 
 from fairlib.interval import check_confidence
 from fairlib.metrics import draws
@@ -16,19 +14,12 @@ from fairlib.metrics.examples import Columns, Examples, NotMeasurable, read
 from fairlib.metrics.table2 import METRICS, Metric
 
 ALL_CLASSES = "all"  # the class of metrics that take all classes together
-COLUMNS = ["metric", "class", "group", "value"]
+KEYS = ["metric", "class", "group"]
+UNSURE = ["low", "high", "null", "p", "p_error"]
 
 
 def measure(
-    predictions,
-    metrics=None,
-    *,
-    classes=None,
-    replicates: int = 0,
-    confidence: float = 0.95,
-    combinations: int = 100,
-    rng=0,
-    **columns,
+    predictions, metrics=None, *, classes=None, replicates=0, confidence=0.95, combinations=100, rng=0, **columns
 ) -> pd.DataFrame:
     """Measure fairness metrics on a table with one row per example, and say how sure one can be.
 
@@ -70,8 +61,8 @@ def measure(
     # A metric of one's own may look at probabilities without saying so.
     scores = any(metric.uses == "probabilities" or metric not in METRICS.values() for metric in chosen.values())
     examples = read(predictions, Columns(**columns), classes=classes, scores=scores)
-    options = {"confidence": confidence, "combinations": combinations, "rng": rng}
-    return tabulate([(examples, chosen)], explicit, replicates, **options)
+    options = {"replicates": replicates, "confidence": confidence, "combinations": combinations, "rng": rng}
+    return tabulate([(examples, chosen)], explicit, **options)
 
 
 def choose(metrics) -> tuple[dict[str, Metric], bool]:
@@ -90,9 +81,7 @@ def choose(metrics) -> tuple[dict[str, Metric], bool]:
     return chosen, True
 
 
-def tabulate(
-    parts: list, explicit: bool, replicates: int, *, confidence: float, combinations: int, rng
-) -> pd.DataFrame:
+def tabulate(parts, explicit: bool, *, replicates=0, confidence=0.95, combinations=100, rng=0) -> pd.DataFrame:
     """Measure metrics on examples, for all pairs (examples, metrics) of `parts`, and put all rows into one frame."""
     check_confidence(confidence)
     for name, number, least in (("replicates", replicates, 0), ("combinations", combinations, 1)):
@@ -102,13 +91,11 @@ def tabulate(
     tables, undefined, left_out, no_null = [], [], {}, ""
     for examples, metrics in parts:
         values, reasons, not_measured = observed(examples, metrics, explicit, combinations, rng)
-        table = pd.DataFrame([(*key, value[0]) for key, value in values.items()], columns=COLUMNS)
         undefined, left_out = undefined + reasons, left_out | not_measured
+        table = pd.DataFrame([(*key, value[0]) for key, value in values.items()], columns=[*KEYS, "value"])
         if replicates and values:
-            rows, why = _unsure(examples, metrics, values, replicates, confidence, combinations, rng)
-            no_null = why or no_null
-            table[["low", "high", "null", "p", "p_error"]] = np.array(list(rows.values()))
-            undefined += _undefined_ends(values, rows)
+            ends, reasons, why = _unsure(examples, metrics, values, confidence, (replicates, combinations, rng))
+            table[UNSURE], undefined, no_null = np.array(ends), undefined + reasons, why or no_null
         tables += [table] if values else []
     if not tables:
         raise ValueError("none of the metrics can be measured: " + "; ".join(f"{k}: {v}" for k, v in left_out.items()))
@@ -140,8 +127,8 @@ def observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, com
                 break
             values |= {(name, class_name, group): value for group, value in rows.items()}
             if undefined := [group for group, value in rows.items() if not np.isfinite(value[0])]:
-                said = {"metric": name, "class": class_name, "reason": _reason(evaluation, metric, target)}
-                reasons += [{**said, "group": group} for group in undefined]
+                why = evaluation.why_undefined(metric, target)
+                reasons += [{"metric": name, "class": class_name, "group": group, "reason": why} for group in undefined]
     return values, reasons, left_out
 
 
@@ -213,69 +200,26 @@ def p_value(distance: float, null_distances: np.ndarray) -> float:
     return (1 + np.count_nonzero(~(null_distances < distance - 1e-12))) / (1 + len(null_distances))
 
 
-def discoveries(p, *, draws: int, rate: float = 0.05, certain: float = 0.999) -> np.ndarray:
-    """Which of many values are farther from "no difference" than chance explains: "yes", "no" or "undecided".
-
-    Benjamini and Hochberg's procedure lets a share `rate` of findings be false. A p-value from draws has an error of
-    its own: "yes" is what is found with the upper ends of the p-values' intervals (Clopper and Pearson, each with
-    confidence `certain`), "no" what is not found with the lower ends either, and in between more draws must tell. A
-    verdict hardly ever turns from yes to no with another seed. NaN is no question and stays "undecided".
-
-    draws : how many each p comes from; m values that are asked at once need m / (draws + 1) <= rate, else none could
-        ever be found. Reference: Benjamini, Hochberg (1995), Journal of the Royal Statistical Society B 57.
-
-    >>> discoveries([0.001, 0.03, 0.5], draws=999).tolist()
-    ['yes', 'undecided', 'no']
-    """
-    p = np.asarray(p, dtype=float)
-    known = ~np.isnan(p)
-    if known.sum() > rate * (draws + 1):
-        raise ValueError(
-            f"draws must be at least {int(np.ceil(known.sum() / rate)) - 1:,} for {known.sum():,} questions at once, "
-            f"found {draws:,}: the smallest p-value of all could not be told from chance"
-        )
-    hits = np.round(p[known] * (draws + 1)) - 1
-    low, high = proportion_confint(hits, draws, alpha=1 - certain, method="beta")
-    found = np.full(p.shape, "undecided")
-    sure, possible = (stats.false_discovery_control(np.clip(ends, 0, 1)) <= rate for ends in (high, low))
-    found[known] = np.select([sure, ~possible], ["yes", "no"], "undecided")
-    return found
-
-
-def _unsure(examples, metrics, values: dict, replicates: int, confidence: float, combinations: int, rng) -> tuple:
-    """Return low, high, null and p by (metric, class, group), and why there is no null."""
-    resampled = replicated(examples, metrics, values, "bootstrap", replicates, combinations, rng)
-    exchanged, why = {}, ""
+def _unsure(
+    examples: Examples, metrics: dict[str, Metric], values: dict, confidence: float, drawing: tuple
+) -> tuple[list[tuple], list[dict], str]:
+    """Return `UNSURE` for every value, which of them are undefined and why, and why there is no null."""
+    resampled, why = replicated(examples, metrics, values, "bootstrap", *drawing), ""
     try:
-        exchanged = replicated(examples, metrics, values, "null", replicates, combinations, rng)
+        exchanged = replicated(examples, metrics, values, "null", *drawing)
     except draws.NothingToExchange as error:
-        why = str(error)
-    rows = {}
-    for key, (value,) in values.items():
-        metric, null, p = metrics[key[0]], np.nan, np.nan
+        exchanged, why = {}, str(error)
+    rows, reasons = [], []
+    for (name, class_name, group), (value,) in values.items():
+        key, metric, null, p = (name, class_name, group), metrics[name], np.nan, np.nan
         if exchanged:
             null = exchanged[key].mean()
             p = p_value(distance(metric, value), distance(metric, exchanged[key]))
-        rows[key] = (*interval(metric, value, resampled[key], confidence), null, p, np.sqrt(p * (1 - p) / replicates))
-    return rows, why
-
-
-def _undefined_ends(values: dict, rows: dict[tuple, tuple]) -> list[dict]:
-    """Say of which values that are defined the interval, or the null, is not."""
-    found = []
-    for (name, class_name, group), (low, _, null, p, _) in rows.items():
+        low, high = interval(metric, value, resampled[key], confidence)
+        rows.append((low, high, null, p, np.sqrt(p * (1 - p) / drawing[0])))
         reason = "interval: a ratio of 0 has none on the log scale, where ratios are symmetric" if np.isnan(low) else ""
-        if np.isnan(null) and not np.isnan(p):
+        if exchanged and np.isnan(null):
             reason = "null: without differences between groups the metric is undefined in some draws"
-        if reason and np.isfinite(values[name, class_name, group][0]):
-            found.append({"metric": name, "class": class_name, "group": group, "reason": reason})
-    return found
-
-
-def _reason(evaluation: Evaluation, metric: Metric, target: int | None) -> str:
-    """Say why a value is not finite: a group without what its score needs, or a ratio over 0."""
-    if groups := evaluation.scoreless(metric, target):
-        needs = getattr(metric.score, "needs", "examples")
-        where = {"all": "", "gold": " with the class as label", "other": " with another label"}[metric.examples]
-        return f"no {needs}{where} in group(s) {', '.join(map(str, groups))}"
-    return "a score of 0 stands below the line: the ratio is infinite, or undefined where both scores are 0"
+        if reason and np.isfinite(value):
+            reasons.append({"metric": name, "class": class_name, "group": group, "reason": reason})
+    return rows, reasons, why

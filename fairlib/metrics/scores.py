@@ -17,34 +17,23 @@ import numpy as np
 from fairlib.metrics.cells import Cells, Sample, described, divide
 
 
-@described("False Positive Rate", given="label", needs="examples of another class")
-def false_positive_rate(cells: Cells) -> np.ndarray:
-    """How often the class is predicted where it is not true: FP / (FP + TN)."""
-    return cells.rate("fp", "tn")
+def _rate(symbol: str, part: str, rest: str, meaning: str):
+    """Return the score that divides one count of the confusion by the sum of two, part / (part + rest)."""
+    needs = "examples of the class" if "TP" in (part, rest) else "examples of another class"
+
+    @described(symbol, given="label", needs=needs)
+    def rate(cells: Cells) -> np.ndarray:
+        return cells.rate(part.lower(), rest.lower())
+
+    rate.__name__, rate.__doc__ = symbol.lower().replace(" ", "_"), f"{meaning}: {part} / ({part} + {rest})."
+    return rate
 
 
-@described("False Negative Rate", given="label", needs="examples of the class")
-def false_negative_rate(cells: Cells) -> np.ndarray:
-    """How often the class is missed where it is true: FN / (FN + TP)."""
-    return cells.rate("fn", "tp")
-
-
-@described("True Positive Rate", given="label", needs="examples of the class")
-def true_positive_rate(cells: Cells) -> np.ndarray:
-    """How often the class is found where it is true: TP / (TP + FN)."""
-    return cells.rate("tp", "fn")
-
-
-@described("Recall", given="label", needs="examples of the class")
-def recall(cells: Cells) -> np.ndarray:
-    """The true positive rate under its other name."""
-    return cells.rate("tp", "fn")
-
-
-@described("True Negative Rate", given="label", needs="examples of another class")
-def true_negative_rate(cells: Cells) -> np.ndarray:
-    """How often the class is rightly not predicted: TN / (TN + FP)."""
-    return cells.rate("tn", "fp")
+false_positive_rate = _rate("False Positive Rate", "FP", "TN", "How often the class is predicted where it is not true")
+false_negative_rate = _rate("False Negative Rate", "FN", "TP", "How often the class is missed where it is true")
+true_positive_rate = _rate("True Positive Rate", "TP", "FN", "How often the class is found where it is true")
+true_negative_rate = _rate("True Negative Rate", "TN", "FP", "How often the class is rightly not predicted")
+recall = _rate("Recall", "TP", "FN", "The true positive rate under its other name")
 
 
 @described("F1", given="label", needs="examples of the class or predictions of it")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pandas as pd
 
@@ -16,17 +18,7 @@ SENTENCE = ["source", "group", "term"]
 
 
 def measure_sequences(
-    tokens,
-    metrics=None,
-    *,
-    classes=None,
-    replicates: int = 0,
-    confidence: float = 0.95,
-    combinations: int = 100,
-    rng=0,
-    position: str = "position",
-    slot: str = "slot",
-    **columns,
+    tokens, metrics=None, *, classes=None, position: str = "position", slot: str = "slot", **options
 ) -> pd.DataFrame:
     """Measure fairness metrics of a sequence labeller; parameters and result as in `measure`, and what follows.
 
@@ -50,7 +42,7 @@ def measure_sequences(
     2   FNED   LOC  accumulated    1.0
     """
     chosen, explicit = choose(metrics)
-    names = Columns(**columns)
+    names = Columns(**{field.name: options.pop(field.name) for field in fields(Columns) if field.name in options})
     if names.count is not None or names.bins is not None:
         raise ValueError("count and bins are for tables of examples: a row of tokens is one token, as it is")
     views, not_aligned = _views(tokens, names, {"position": position, "slot": slot}, classes)
@@ -59,7 +51,7 @@ def measure_sequences(
         of_predictions = "spans" if metric.score in SPAN_SCORES else "tokens"
         metrics_of["aligned" if metric.fairness == "counterfactual" else of_predictions][name] = metric
     parts = [(views[view], wanted) for view, wanted in metrics_of.items() if wanted]
-    result = tabulate(parts, explicit, replicates, confidence=confidence, combinations=combinations, rng=rng)
+    result = tabulate(parts, explicit, **options)
     result.attrs["not aligned"] = not_aligned
     place = {name: index for index, name in enumerate(chosen)}
     return result.sort_values("metric", key=lambda names: names.map(place), kind="stable", ignore_index=True)

@@ -37,23 +37,6 @@ def from_tags(tags: Iterable[str], sentence: Iterable | None = None, *, strict: 
     return pd.DataFrame({"sentence": sentence[first], "start": first, "end": last + 1, "type": kind[first]})
 
 
-def fill_slot(tag: str, tokens: int) -> list[str]:
-    """Return the tags of the tokens that fill a slot: a U-LOC slot filled with New Zealand becomes B-LOC L-LOC.
-
-    >>> fill_slot("U-LOC", 3)
-    ['B-LOC', 'I-LOC', 'L-LOC']
-    >>> fill_slot("L-ORG", 2)  # the slot was the end of a longer name
-    ['I-ORG', 'L-ORG']
-    """
-    if tokens < 1:
-        raise ValueError(f"tokens must be at least 1, found {tokens}")
-    (position,), (kind,) = split([tag])
-    if kind == OUTSIDE or tokens == 1:
-        return [tag] * tokens
-    first, last = {"U": "BL", "B": "BI", "L": "IL", "I": "II"}[position]
-    return [f"{place}-{kind}" for place in (first, *"I" * (tokens - 2), last)]
-
-
 def split(tags: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the position (B, I, L, U, or O) and the type (or O) of each tag."""
     codes, names = pd.factorize(np.asarray(list(tags), dtype=object), use_na_sentinel=False)

@@ -11,10 +11,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from fairlib.metrics import draws, scores, templates
+from fairlib.metrics import draws, scores
 from fairlib.metrics.examples import Examples, read
 from fairlib.metrics.measuring import interval, observed, over_draws, p_value
 from fairlib.metrics.table2 import METRICS, Metric
+from fairlib.recipes import templates
 from fairlib.recipes.originals import File, original, recipe, require_columns
 
 PREDICTIONS = File(

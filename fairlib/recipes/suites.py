@@ -18,8 +18,8 @@ import pandas as pd
 
 from fairlib.data import DATA
 from fairlib.metrics import spans
-from fairlib.metrics.templates import ATTRIBUTES
 from fairlib.recipes.originals import File, at_hand, original
+from fairlib.recipes.templates import ATTRIBUTES
 
 EXAMPLE = DATA / "templates"
 COMMIT = "4e24cf02101c86c960b2453406ab7c448d528753"
@@ -122,7 +122,7 @@ def _tagged(template: str, entities: str, words: str) -> list[tuple[str, bool, s
     add(template[: slot.start()])
     found = TOKEN.findall(words)
     tag = tags.pop(0)[1] if tags and tags[0][0] == slot.group() else spans.OUTSIDE
-    widened = spans.fill_slot(tag, len(found))
+    widened = fill_slot(tag, len(found))
     tokens += zip(found, [True] * len(found), widened, strict=True)
     released += [tag] if slot["name"][0].isupper() else widened
     add(template[slot.end() :])
@@ -130,6 +130,23 @@ def _tagged(template: str, entities: str, words: str) -> list[tuple[str, bool, s
         raise ValueError(f"template {template!r} lacks the token {tags[0][0]!r} that its entities name")
     released += [spans.OUTSIDE] * (len(tokens) - len(released))
     return [(*token, tag) for token, tag in zip(tokens, released, strict=True)]
+
+
+def fill_slot(tag: str, tokens: int) -> list[str]:
+    """Return the tags of the tokens that fill a slot: a U-LOC slot filled with New Zealand becomes B-LOC L-LOC.
+
+    >>> fill_slot("U-LOC", 3)
+    ['B-LOC', 'I-LOC', 'L-LOC']
+    >>> fill_slot("L-ORG", 2)  # the slot was the end of a longer name
+    ['I-ORG', 'L-ORG']
+    """
+    if tokens < 1:
+        raise ValueError(f"tokens must be at least 1, found {tokens}")
+    (position,), (kind,) = spans.split([tag])
+    if kind == spans.OUTSIDE or tokens == 1:
+        return [tag] * tokens
+    first, last = {"U": "BL", "B": "BI", "L": "IL", "I": "II"}[position]
+    return [f"{place}-{kind}" for place in (first, *"I" * (tokens - 2), last)]
 
 
 def fillers(attribute: str, *, genuine: bool = False) -> pd.DataFrame:

@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 from toy_predictions import MANY_GROUPS, suite, value
 
 import fairlib
-from fairlib.metrics import draws, measuring
+from fairlib.metrics import draws
 from fairlib.metrics.evaluation import Evaluation
 from fairlib.metrics.examples import read
 from fairlib.metrics.measuring import interval, p_value
@@ -184,21 +183,3 @@ def test_plug_in_gaps_of_a_perfectly_fair_model_are_not_zero():
         rows.append(found[found["group"] == "accumulated"]["value"].to_numpy())
     pairs, fned = np.mean(rows, axis=0)
     assert pairs == pytest.approx(0.043, abs=0.005) and fned == pytest.approx(0.169, abs=0.02)
-
-
-def test_discoveries_hardly_change_with_the_seed():
-    """With 200 draws and 240 questions a seed decided what was found; what is certain now agrees with the true p."""
-    truth = np.concatenate([np.full(20, 1e-4), np.linspace(0.02, 1, 220)])
-    should = stats.false_discovery_control(truth) <= 0.05
-    for seed in range(10):
-        p = (1 + np.random.default_rng(seed).binomial(9999, truth)) / 10_000
-        found = measuring.discoveries(p, draws=9999)
-        assert not (should & (found == "no")).any() and not (~should & (found == "yes")).any()
-        assert (found == "undecided").mean() < 0.05
-
-
-def test_too_few_draws_for_so_many_questions_are_refused():
-    with pytest.raises(ValueError, match="draws must be at least 4,799 for 240 questions at once, found 200"):
-        measuring.discoveries(np.full(240, 1 / 201), draws=200)
-    assert (measuring.discoveries(np.full(240, 1 / 4800), draws=4799) != "no").all()
-    assert measuring.discoveries([np.nan, 0.001], draws=999).tolist() == ["undecided", "yes"]

@@ -11,6 +11,7 @@ from toy_predictions import MANY_GROUPS
 import fairlib
 from fairlib import METRICS
 from fairlib.metrics import spans
+from fairlib.recipes.suites import fill_slot
 
 TAGS = ["O"] + [f"{position}-{kind}" for kind in ("LOC", "PER") for position in "BILU"]
 TERMS = {"near": ["Norway", "New Zealand", "Japan"], "far": ["Chad", "Sierra Leone", "Papua New Guinea"]}
@@ -22,7 +23,7 @@ def tokens(sources=4, seed=0, terms=TERMS):
     for source, (group, names) in itertools.product(range(sources), terms.items()):
         for term in names:
             words = len(term.split())
-            gold = ["O", *spans.fill_slot("U-LOC", words), "O", "U-PER", *"O" * (1 + source % 2)]
+            gold = ["O", *fill_slot("U-LOC", words), "O", "U-PER", *"O" * (1 + source % 2)]
             predicted = list(gold)
             if rng.random() < 0.4:
                 predicted[1] = rng.choice(["O", "U-PER", "U-LOC"])

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairlib.metrics import spans
+from fairlib.recipes.suites import fill_slot
 
 TAGS = [spans.OUTSIDE] + [f"{position}-{kind}" for position in "BILU" for kind in ("LOC", "PER")]
 
@@ -18,7 +19,7 @@ def sentences(draw):
     for kind, length in draw(st.lists(st.tuples(st.sampled_from(["O", "LOC", "PER"]), st.integers(1, 4)), max_size=6)):
         if kind != "O":
             found.append((len(tags), len(tags) + length, kind))
-        tags += spans.fill_slot("O" if kind == "O" else f"U-{kind}", length)
+        tags += fill_slot("O" if kind == "O" else f"U-{kind}", length)
     return tags, found
 
 
@@ -69,14 +70,14 @@ def test_tags_out_of_place_are_read_one_way_or_refused(tags, expected):
 
 
 def test_a_filled_slot_takes_its_tags_along():
-    assert spans.fill_slot("U-LOC", 1) == ["U-LOC"]
-    assert spans.fill_slot("U-LOC", 2) == ["B-LOC", "L-LOC"]
-    assert spans.fill_slot("U-LOC", 4) == ["B-LOC", "I-LOC", "I-LOC", "L-LOC"]
-    assert spans.fill_slot("O", 2) == ["O", "O"]
+    assert fill_slot("U-LOC", 1) == ["U-LOC"]
+    assert fill_slot("U-LOC", 2) == ["B-LOC", "L-LOC"]
+    assert fill_slot("U-LOC", 4) == ["B-LOC", "I-LOC", "I-LOC", "L-LOC"]
+    assert fill_slot("O", 2) == ["O", "O"]
     # A slot inside a longer name: University of {country}, {country} Airlines, Bank {country} Group.
-    assert spans.fill_slot("L-ORG", 2) == ["I-ORG", "L-ORG"]
-    assert spans.fill_slot("B-ORG", 2) == ["B-ORG", "I-ORG"]
-    assert spans.fill_slot("I-ORG", 2) == ["I-ORG", "I-ORG"]
+    assert fill_slot("L-ORG", 2) == ["I-ORG", "L-ORG"]
+    assert fill_slot("B-ORG", 2) == ["B-ORG", "I-ORG"]
+    assert fill_slot("I-ORG", 2) == ["I-ORG", "I-ORG"]
 
 
 def test_matching_is_exact():
@@ -119,4 +120,4 @@ def test_other_errors_say_what_is_wrong():
     with pytest.raises(ValueError, match="gold and predicted must have one tag per token, found 2 and 1"):
         spans.compare(["O", "U-LOC"], ["O"])
     with pytest.raises(ValueError, match="tokens must be at least 1"):
-        spans.fill_slot("U-LOC", 0)
+        fill_slot("U-LOC", 0)

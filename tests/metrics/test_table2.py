@@ -14,8 +14,9 @@ from toy_predictions import MANY_GROUPS, suite, value
 
 import fairlib
 from fairlib import METRICS, Metric
+from fairlib.data import ROOT
 from fairlib.metrics import comparisons, scores
-from fairlib.metrics.table2 import TABLE_2, table
+from fairlib.metrics.table2 import NORMALIZERS, TABLE_2, table
 
 
 def slow(frame, name, c):
@@ -109,6 +110,14 @@ def test_equals_it_on_groups_of_unequal_size_and_sources_of_unequal_shape(name):
     found = fairlib.measure(frame, name, classes="neg")
     expected = slow(frame, name, "neg")
     assert found.set_index("group")["value"].to_dict() == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_file_of_table_2_leaves_nothing_to_defaults():
+    rows = pd.read_csv(ROOT / "fairlib" / "metrics" / "table2.csv", dtype=str, keep_default_na=False)
+    assert len(TABLE_2) == len(rows) == 22 and rows["name"].is_unique
+    assert rows[["single", "per_class", "two_groups"]].isin(["yes", "no"]).all(axis=None)
+    assert (rows["normalizer"].isin(NORMALIZERS) == rows["kind"].isin(["PCM", "BCM"])).all()
+    assert (rows[["title", "reference"]] != "").all(axis=None)
 
 
 def test_two_group_metrics_against_their_building_blocks():

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairlib.metrics import spans, templates
-from fairlib.recipes import originals, suites
+from fairlib.metrics import spans
+from fairlib.recipes import originals, suites, templates
 
 # Table 3 of the paper, typed from the paper; nationality by six quantiles, names by the two typical genders.
 GROUPS = {

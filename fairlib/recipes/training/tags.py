@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fairlib.metrics import spans
+from fairlib.recipes.suites import fill_slot
 
 ENTITIES = ("LOC", "MISC", "ORG", "PER")
 TAGS = ("O", *(f"{place}-{entity}" for entity in ENTITIES for place in "BILU"))
@@ -26,7 +27,7 @@ def bilou_from_iob(tags: Sequence[str], sentence: Sequence[int]) -> np.ndarray:
         raise ValueError(f"tags must begin with B-, I- or be O, found {', '.join(sorted(unknown))}")
     bilou = [spans.OUTSIDE] * len(tags)
     for start, end, kind in spans.from_tags(tags, sentence)[["start", "end", "type"]].itertuples(index=False):
-        bilou[start:end] = spans.fill_slot(f"U-{kind}", end - start)
+        bilou[start:end] = fill_slot(f"U-{kind}", end - start)
     return np.array(bilou)
 
 

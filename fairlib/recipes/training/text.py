@@ -25,8 +25,7 @@ import numpy as np
 import pandas as pd
 
 from fairlib.data import ROOT, write_whole
-from fairlib.metrics import templates
-from fairlib.recipes import corpora, suites
+from fairlib.recipes import corpora, suites, templates
 from fairlib.recipes.training import tags, wordfeatures
 
 CHECKPOINTS = ROOT / "build" / "models"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from fairlib.metrics import templates
+from fairlib.recipes import templates
 
 # --- invariance -------------------------------------------------------------------------------------------------------
 
