@@ -14,6 +14,7 @@ in parts of a bounded size, whose counts add up.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,12 +24,11 @@ import numpy as np
 import pandas as pd
 import pyarrow
 
-from fairlib.tables import packed
 from fairlib.tables.opening import opened
 
 COUNT, PARTS = "fairlib: count", "fairlib: parts of a case"
-COUNTS = "hold counts (0, 1, 2, ...)"
 MOST = 2.0**53  # cases that a row may stand for
+MOST_CELLS = 1 << 20  # combinations, whether they occur or not, that are counted by their number
 ROWS = 1 << 18  # of a part, where there is no engine: bounds the memory
 MOST_PENDING = 1 << 20  # rows of counts that wait to be added up
 
@@ -138,42 +138,51 @@ def reduce(
     *,
     derived: Mapping[str, nw.Expr] | None = None,
     uses: Sequence[str] = (),
+    shares: Mapping[str, float] | None = None,
     count: str | None = None,
 ) -> pd.DataFrame:
     """Return one row per combination of the columns `by` that occurs, with its totals; one pass over the rows.
 
     derived : columns to make first; `by` and `totals` may use them.
     uses : the columns, beside those in `by`, that `derived` and `totals` look at.
+    shares : columns that must lie in [0, 1], with the most that rounding may make of 1.
     count : column with the number of cases that a row stands for; it is checked, and combinations of 0 cases left out.
     """
     by, derived, totals = list(dict.fromkeys(by)), dict(derived or {}), dict(totals)
-    columns = list(dict.fromkeys([*(name for name in by if name not in derived), *uses, *filter(None, [count])]))
-    if [*totals] == [COUNT] and totals[COUNT].value is None and (found := packed.counts(table, by, COUNT)) is not None:
+    if (
+        [*totals] == [COUNT]
+        and totals[COUNT].value is None
+        and (found := _packed(nw.to_native(opened(table), pass_through=True), by)) is not None
+    ):
         return found
+    checked = {name: ("probability", most, "lie in [0, 1]") for name, most in (shares or {}).items()}
     if count is not None:
-        check_is_number(schema(table), "count", count)
-        totals |= range_of(count) | {PARTS: Total(nw.col(count).cast(nw.Float64) % 1, "max")}
+        checked[count] = ("count", MOST, "hold counts (0, 1, 2, ...)")
+        number = nw.col(count).cast(nw.Float64)
+        totals[PARTS] = Total(number - number.floor(), "max")
+    for name, (role, _, _) in checked.items():
+        check_is_number(schema(table), role, name)
+        totals |= _range_of(name)
+    columns = list(dict.fromkeys([*(name for name in by if name not in derived), *uses, *checked]))
     found = _added((_reduced(part, by, totals, derived) for part in parts(table, columns)), by, totals)
+    for name, (_, most, allowed) in checked.items():
+        _check_range(found, name, most, allowed)
+        found = found.drop(columns=[*_range_of(name)])
     if count is not None:
-        check_range(found, count, highest=MOST, allowed=COUNTS)
-        if (found[PARTS] > 0).any():
-            raise ValueError(f"column {count!r} must {COUNTS}, found parts of one")
-        found = found.drop(columns=[PARTS, *range_of(count)])
+        if (found.pop(PARTS) > 0).any():
+            raise ValueError(f"column {count!r} must hold counts (0, 1, 2, ...), found parts of one")
         found = found[found[COUNT] > 0].reset_index(drop=True) if COUNT in found else found
     if COUNT in found and (total := float(found[COUNT].sum())) >= 2.0**63:
         raise ValueError(f"column {count!r} counts {total:.3g} cases in all, more than can be counted (2^63)")
     return found.astype({COUNT: np.int64} if COUNT in found else {})
 
 
-def range_of(name: str) -> dict[str, Total]:
-    """Return totals by which `check_range` can tell whether a column holds what it may, in the same pass."""
-    number = nw.col(name).cast(nw.Float64)
-    missing = (number.is_null() | number.is_nan()).cast(nw.Int64)
-    return {
-        f"fairlib: lowest {name}": Total(number, "min"),
-        f"fairlib: highest {name}": Total(number, "max"),
-        f"fairlib: missing {name}": Total(missing),
-    }
+def complete(found: pd.DataFrame, name: str) -> pd.Series:
+    """Return a column, or say in how many cases it has no value."""
+    if (lacking := found[name].isna()).any():
+        missing = int(found.loc[lacking, COUNT].sum() if COUNT in found else lacking.sum())
+        raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
+    return found[name]
 
 
 def check_is_number(known: nw.Schema, role: str, name: str, besides: Sequence = ()) -> None:
@@ -184,19 +193,36 @@ def check_is_number(known: nw.Schema, role: str, name: str, besides: Sequence = 
         raise ValueError(f"{role}: column {name!r} must hold numbers, found values of type {known[name]}")
 
 
-def check_range(found: pd.DataFrame, name: str, *, highest: float, allowed: str) -> None:
-    """Raise unless a column of numbers lacks none, and all are in [0, highest]; `allowed` says it in words."""
-    low, high, missing = (found[column].to_numpy(dtype=float) for column in range_of(name))
-    if missing := int(np.nansum(missing)):
-        raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
-    if len(found) and (low.min() < 0 or high.max() > highest):
-        raise ValueError(f"column {name!r} must {allowed}, found {low.min():g} to {high.max():g}")
-
-
 def listed(values: Iterable, most: int = 12) -> str:
     """Write values for an error message."""
     values = list(values)
     return ", ".join(map(repr, values[:most])) + (f" and {len(values) - most} more" if len(values) > most else "")
+
+
+def _packed(table, by: list[str]) -> pd.DataFrame | None:
+    """Count rows of a pandas frame in a third of the time of a group-by, where its columns have few values.
+
+    The codes of these become the digits of one number per row. None where that is not possible.
+    """
+    known = table.dtypes if isinstance(table, pd.DataFrame) and len(table) else pd.Series()
+    if not by or not {*by} <= {*known.index} or not known.index.is_unique or "f" in {known[name].kind for name in by}:
+        return None
+    number, values = np.zeros(len(table), dtype=np.intp), {}
+    for name in by:
+        try:
+            codes, values[name] = pd.factorize(table[name], sort=True)
+            if (codes < 0).any():
+                codes, values[name] = pd.factorize(table[name], sort=True, use_na_sentinel=False)
+        except TypeError:  # values that are lists, say
+            return None
+        if math.prod(sizes := [*map(len, values.values())]) > MOST_CELLS:
+            return None
+        number = number * sizes[-1] + codes
+    found = np.bincount(number)
+    occurring = np.flatnonzero(found)
+    places = zip(by, np.unravel_index(occurring, sizes), strict=True)
+    columns = {name: pd.Series(values[name].take(place), dtype=table[name].dtype) for name, place in places}
+    return pd.DataFrame(columns | {COUNT: found[occurring]})
 
 
 def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[str, nw.Expr]) -> pd.DataFrame:
@@ -214,11 +240,27 @@ def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[
         found = found.collect() if isinstance(found, nw.LazyFrame) else found
     except (TypeError, NotImplementedError) as error:
         raise ValueError(f"a column of {listed(by)} holds values that cannot be counted: {error}") from error
-    if found.implementation.is_polars():  # its categories come in the order in which the process met them, that is none
+    if found.implementation.is_polars():  # codes of its categories hang on what the process met before; it sorts names
         found = found.with_columns(selectors.categorical().cast(nw.String))
+    found = found if found.implementation.is_pandas_like() else found.to_arrow()  # by way of which dates stay dates
     found = found.to_pandas().reset_index(drop=True)  # Dask's parts number their rows anew
     found = found.rename(columns={key: name for name, key in keys.items()})
     return found.astype(dict.fromkeys(totals, float))  # engines answer in types of their own
+
+
+def _range_of(name: str) -> dict[str, Total]:
+    number = nw.col(name).cast(nw.Float64)
+    missing = Total((number.is_null() | number.is_nan()).cast(nw.Int64))
+    lowest, highest, lacking = (f"fairlib: {what} {name}" for what in ("lowest", "highest", "missing"))
+    return {lowest: Total(number, "min"), highest: Total(number, "max"), lacking: missing}
+
+
+def _check_range(found: pd.DataFrame, name: str, most: float, allowed: str) -> None:
+    low, high, missing = (found[column].to_numpy(dtype=float) for column in _range_of(name))
+    if missing := int(np.nansum(missing)):
+        raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
+    if len(found) and (low.min() < 0 or high.max() > most):
+        raise ValueError(f"column {name!r} must {allowed}, found {low.min():g} to {high.max():g}")
 
 
 def _added(parts: Iterator[pd.DataFrame], by: list[str], totals: Mapping[str, Total]) -> pd.DataFrame:
@@ -240,9 +282,7 @@ def _sum(parts: list[pd.DataFrame], by: list[str], totals: Mapping[str, Total]) 
 
 
 def _counted(found: pd.DataFrame, name: str) -> Counted:
-    if missing := int(found.loc[found[name].isna(), COUNT].sum()):
-        raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
-    kind = found[name].dtype
+    kind = complete(found, name).dtype
     if not (kind is np.dtype(object) or pd.api.types.is_numeric_dtype(kind)):
         raise ValueError(f"column {name!r} must hold numbers, found values of type {kind}")
     try:
