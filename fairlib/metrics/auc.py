@@ -9,7 +9,7 @@ import pandas as pd
 
 from fairlib.metrics.cells import Cells, background, described
 from fairlib.metrics.comparisons import superiority
-from fairlib.metrics.examples import named, read
+from fairlib.metrics.examples import Columns, read
 from fairlib.metrics.measuring import tabulate
 from fairlib.metrics.table2 import Metric
 
@@ -51,5 +51,5 @@ def auc(predictions, *, classes=None, **columns) -> pd.DataFrame:
     {'a': 1.0, 'b': 0.0}
     """
     areas = {name: replace(metric, comparison=lambda whole, group: group) for name, metric in AUCS.items()}
-    examples = read(predictions, named(**columns), classes=classes)
+    examples = read(predictions, Columns(**columns), classes=classes)
     return tabulate([(examples, areas)], True, 0, confidence=0.95, combinations=1, rng=0)

@@ -20,24 +20,12 @@ ACCUMULATED = "accumulated"  # the name of the aggregate in results, so no group
 EXAMPLES = "examples"  # what is resampled where nothing ties them together
 ROLES = ("group", "label", "prediction", "source", "term")
 ROWS = ("group", "term", "source", "unit", "label", "prediction", "probabilities", "count")  # arrays with a row each
-BIN = "fairlib: bin of "
+BIN, USUAL = "fairlib: bin of ", Columns()
 ROUNDING = 1e-3  # how far probabilities, often stored with few digits, may be from summing to 1
 
 
 class NotMeasurable(ValueError):
     """A metric cannot be computed on this table: what it needs, and what the table lacks."""
-
-
-def named(
-    *, group="group", label="label", prediction="prediction", source="source", term="term", probability="p_{}", **others
-) -> Columns:
-    """Return the columns of a table of predictions: one that it lacks under its default name counts as absent.
-
-    others : `count` (how many examples a row stands for) and `bins` (into which probabilities are put).
-    """
-    if strange := others.keys() - {"count", "bins"}:
-        raise TypeError(f"unexpected keyword argument {min(strange)!r}")
-    return Columns(group, label, prediction, probability, source, term=term, **others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +39,11 @@ class Examples:
     term: np.ndarray  # (n,) identity terms; a word that two groups share counts as two terms
     term_group: np.ndarray  # (terms,)
     source: np.ndarray  # (n,) whole templates or originals: what is resampled together
-    unit: np.ndarray | None  # (n,) what is held fixed while the group changes: the source, or a token of it
-    label: np.ndarray | None  # (n,)
-    prediction: np.ndarray | None  # (n,)
-    probabilities: np.ndarray | None  # (n, classes)
     resampled: str  # in words: what varies when the data are resampled
+    unit: np.ndarray | None = None  # (n,) what is held fixed while the group changes: the source, or a token of it
+    label: np.ndarray | None = None  # (n,)
+    prediction: np.ndarray | None = None  # (n,)
+    probabilities: np.ndarray | None = None  # (n, classes)
     count: np.ndarray | None = None  # (n,) how many examples a row stands for; None for one each
 
     def __len__(self) -> int:
@@ -88,14 +76,6 @@ class Examples:
         kept = self.rows(keep)
         return kept if self.unit is None else replace(kept, unit=np.unique(kept.unit, return_inverse=True)[1])
 
-    def ordered(self) -> Examples:
-        """Return the examples in an order of their own, for engines answer in any order, and draws go row by row."""
-        scores = () if self.probabilities is None else self.probabilities.T
-        codes = [codes for codes in (self.prediction, self.label, self.source, self.group) if codes is not None]
-        if self.resampled != EXAMPLES:
-            return self.rows(np.lexsort([*scores, *codes, self.term]))
-        return _untied(self.rows(np.lexsort([*scores, *codes])))
-
     def check_units(self, *, one_label: bool) -> None:
         """Raise unless every unit has an example of every group and, if asked, a single label."""
         unit = self.need("unit")
@@ -111,30 +91,31 @@ class Examples:
             raise NotMeasurable(f"all variations of a source must have one label, but {several} source(s) have several")
 
 
-def read(table, columns: Columns | None = None, *, classes=None, scores: bool = True) -> Examples:
+def read(table, columns: Columns = USUAL, *, classes=None, scores: bool = True) -> Examples:
     """Check a tidy table (anything that `tables` reads), count rows that are alike, and code the columns.
 
     classes : which to measure, by default all. scores : whether probabilities are asked for; if not, they make no rows
     distinct.
     """
-    known, usual = tables.schema(table), named()
-    columns = (columns or usual).among(known, ROLES, usual)
+    if strange := [
+        role for role in ("threshold", "within", "compare") if getattr(columns, role) != getattr(USUAL, role)
+    ]:
+        raise TypeError(f"{strange[0]}: for audits only")
     if (bins := columns.bins) is not None and not (isinstance(bins, int) and bins > 1):
         raise ValueError(f"bins must be a whole number from 2 on, found {bins!r}")
-    chances = probability_columns(columns.probability, known)
+    known = tables.schema(table)
+    columns, chances = columns.among(known, ROLES, USUAL), probability_columns(columns.probability, known)
     keys, derived = [name for role in ROLES if (name := getattr(columns, role))], {}
     asked = [*chances.values()] if scores else []
     for name in asked:
         tables.check_is_number(known, "probability", name)
         if bins:
             derived[BIN + name] = (nw.col(name).cast(nw.Float64) * bins).floor().clip(0, bins - 1)
-    shares = dict.fromkeys(asked if bins else (), 1 + ROUNDING)
-    how = {"derived": derived, "shares": shares, "count": columns.count}
+    how = {"derived": derived, "shares": dict.fromkeys(asked if bins else (), 1 + ROUNDING), "count": columns.count}
     kinds = tables.reduce(table, [*keys, *(derived or asked)], {COUNT: tables.cases(columns.count)}, **how)
-    for name in shares:
+    for name in how["shares"]:
         kinds[name] = (kinds[BIN + name] + 0.5) / bins
-    examples = coded(kinds, columns, chances, classes=classes)
-    return examples.ordered() if examples.resampled == EXAMPLES or not isinstance(table, pd.DataFrame) else examples
+    return coded(kinds, columns, chances, classes=classes)
 
 
 def coded(frame: pd.DataFrame, columns: Columns, chances: dict[str, str], *, classes=None, unit=None) -> Examples:
@@ -170,8 +151,19 @@ def coded(frame: pd.DataFrame, columns: Columns, chances: dict[str, str], *, cla
     )
 
 
-def tied(*, group: np.ndarray, groups: tuple, term=None, source=None, count=None, **others) -> Examples:
-    """Return examples, with what ties them together: terms within their groups, whole sources, or nothing."""
+def tied(*, groups: tuple, classes: tuple, measured: tuple[int, ...], **rows) -> Examples:
+    """Return examples, with what ties them together: terms within their groups, whole sources, or nothing.
+
+    rows : the arrays of `Examples`, or None. They are put into an order of their own, for engines answer in any, and
+    draws go row by row.
+    """
+    rows = {name: array for name, array in rows.items() if array is not None}
+    keys = [rows[name] for name in ("prediction", "label", "source", "term", "group") if name in rows]
+    order = np.lexsort([*rows.get("probabilities", np.empty((0, 0))).T, *keys])
+    if "count" in rows and rows["count"].sum() <= 2 * len(order):
+        order = np.repeat(order, rows.pop("count")[order])  # where hardly any two are alike, a row is an example
+    rows = {name: array[order] for name, array in rows.items()}
+    group, term, source = (rows.pop(name, None) for name in ("group", "term", "source"))
     terms, term_group = group, np.arange(len(groups))
     if term is not None:
         pairs, terms = np.unique(group * (term.max() + 1) + term, return_inverse=True)
@@ -184,35 +176,18 @@ def tied(*, group: np.ndarray, groups: tuple, term=None, source=None, count=None
         if np.array_equal(owner[source], group):  # all texts of one author, say, who belongs to one group
             terms, term_group, source = source, owner, None
     source = np.zeros(len(group), dtype=int) if source is None else source
-    made = {"groups": groups, "group": group, "term": terms, "term_group": term_group, "source": source}
-    found = Examples(**made, resampled=resampled, **others)
-    if count is None or count.sum() > 2 * len(count):
-        return replace(found, count=count)
-    found = found.rows(np.repeat(np.arange(len(count)), count))  # where hardly any two are alike, a row is an example
-    return found if resampled != EXAMPLES else _untied(found)
-
-
-def _untied(examples: Examples) -> Examples:
-    return replace(examples, term=np.arange(len(examples)), term_group=examples.group)  # every row a term of its own
+    return Examples(groups, classes, measured, group, terms, term_group, source, resampled, **rows)
 
 
 def _classes(outcomes: list[pd.Series], chances: dict[str, str]) -> list:
     """Return all classes in order: those with a probability (one suffices for two), or else those that occur."""
-    occurring = distinct(outcomes)
-    spelled = {str(name): name for name in occurring}
-    if twins := [name for name in occurring if name is not spelled[str(name)]]:
-        both = f"{twins[0]!r} and another, {spelled[str(twins[0])]!r}, that is written alike"
-        columns = listed(column.name for column in outcomes)
-        raise ValueError(f"columns {columns} hold the class {both}; make them of one type")
+    spelled = {str(name): name for name in distinct(outcomes)}
     known = {text: spelled.get(text, text) for text in chances} or spelled
-    if len(chances) == 1 and len({**known, **spelled}) == 2:
-        known |= spelled
-    if strange := spelled.keys() - known.keys():
-        held = next(column.name for column in outcomes if column.isin([spelled[text] for text in strange]).any())
-        raise ValueError(
-            f"column {held!r} holds {listed(spelled[text] for text in sorted(strange))}, which is no class: the "
-            f"classes, {listed(known.values())}, are those with a probability column"
-        )
+    known |= spelled if len(chances) == 1 and len({**known, **spelled}) == 2 else {}
+    for column in outcomes:
+        if strange := [name for name in distinct([column]) if name not in known.values()]:
+            allowed = f"the classes, {listed(known.values())}, are those with a probability column, and of one type"
+            raise ValueError(f"column {column.name!r} holds {listed(strange)}, which is no class: {allowed}")
     return in_order(known.values())
 
 

@@ -12,7 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 from fairlib.interval import check_confidence
 from fairlib.metrics import draws
 from fairlib.metrics.evaluation import Evaluation
-from fairlib.metrics.examples import Examples, NotMeasurable, named, read
+from fairlib.metrics.examples import Columns, Examples, NotMeasurable, read
 from fairlib.metrics.table2 import METRICS, Metric
 
 ALL_CLASSES = "all"  # the class of metrics that take all classes together
@@ -47,7 +47,7 @@ def measure(
     combinations : how many combinations of one variation per group stand for all of them, where a metric takes one
         variation at a time and its mean has no closed form (section 5 of the paper: 100).
     rng : a Generator or seed, for these combinations and the replicates.
-    columns : what the columns of the table are called, where not as in `fairlib.metrics.examples.named`: `group`,
+    columns : what the columns of the table are called, where not as in `fairlib.metrics.examples.Columns`: `group`,
         `label`, `prediction`, `probability` (a pattern, one column per class), `count` (of the examples that a row
         stands for), and for counterfactual metrics `source` (which template or original sentence) and `term` (which
         identity term). What no metric asks for may be absent. `bins` puts probabilities into so many bins of equal
@@ -69,7 +69,7 @@ def measure(
     chosen, explicit = choose(metrics)
     # A metric of one's own may look at probabilities without saying so.
     scores = any(metric.uses == "probabilities" or metric not in METRICS.values() for metric in chosen.values())
-    examples = read(predictions, named(**columns), classes=classes, scores=scores)
+    examples = read(predictions, Columns(**columns), classes=classes, scores=scores)
     options = {"confidence": confidence, "combinations": combinations, "rng": rng}
     return tabulate([(examples, chosen)], explicit, replicates, **options)
 

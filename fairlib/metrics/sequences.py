@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairlib import tables
 from fairlib.metrics import scores, spans
-from fairlib.metrics.examples import ROLES, Columns, Examples, coded, named, probability_columns
+from fairlib.metrics.examples import ROLES, Columns, Examples, coded, probability_columns
 from fairlib.metrics.measuring import choose, tabulate
 
 # Scores without true negatives: taken on exact spans. All others see each token as a decision of its own (section 5.1).
@@ -50,7 +50,7 @@ def measure_sequences(
     2   FNED   LOC  accumulated    1.0
     """
     chosen, explicit = choose(metrics)
-    names = named(**columns)
+    names = Columns(**columns)
     if names.count is not None or names.bins is not None:
         raise ValueError("count and bins are for tables of examples: a row of tokens is one token, as it is")
     views, not_aligned = _views(tokens, names, {"position": position, "slot": slot}, classes)
@@ -85,7 +85,7 @@ def _views(tokens, names: Columns, own: dict, classes) -> tuple[dict[str, Exampl
         raise ValueError(f"classes must be entity types of the tags, {', '.join(known)}, found {strange[0]!r}")
     aligned, left_out = _aligned(by_token, sentence)
     found = {
-        view: coded(some, named(), probability_columns("p_{}", some), classes=wanted, unit=unit)
+        view: coded(some, Columns(), probability_columns("p_{}", some), classes=wanted, unit=unit)
         for view, some, unit in (("tokens", by_token, None), ("spans", by_span, None), ("aligned", aligned, "unit"))
     }
     if without := set(found["tokens"].groups) - set(found["spans"].groups):

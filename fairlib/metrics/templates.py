@@ -15,7 +15,7 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from fairlib.interval import check_confidence
-from fairlib.metrics.examples import ACCUMULATED, Columns, named
+from fairlib.metrics.examples import ACCUMULATED, Columns
 from fairlib.tables import listed
 
 ATTRIBUTES = {
@@ -60,7 +60,7 @@ def invariance(
     1            m      1        2     0.50
     2  accumulated      2        2     0.25
     """
-    by, names = [by] if isinstance(by, str) else list(by), named(**columns)
+    by, names = [by] if isinstance(by, str) else list(by), Columns(**columns)
     check_confidence(confidence)
     if not 0 <= tolerance < 1 or (tolerance and reference is None):
         raise ValueError(f"tolerance must be in [0, 1), and 0 without a reference term, found {tolerance}")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from fairlib.data import load
 from fairlib.metrics import draws, measuring
-from fairlib.metrics.examples import ACCUMULATED, Examples, read
+from fairlib.metrics.examples import ACCUMULATED, Columns, Examples, read
 from fairlib.metrics.table2 import METRICS, Metric
 from fairlib.recipes.originals import recipe
 
@@ -52,10 +52,10 @@ def of_suite(suite: pd.DataFrame, *, exchanges: int = EXCHANGES, rng: int = SEED
     asked = [("positive", TESTED + (BY_GROUP if grouped else ()))] + [("negative", ("AvgGF (TC)",))] * grouped
     rows = []
     for name, tested in asked:
-        examples = {seed: read(run, classes=name) for seed, run in runs.items()}
+        examples = {seed: read(run, Columns(), classes=name) for seed, run in runs.items()}
         rows += [(seed, *key, *found) for (seed, *key), found in tests(examples, tested, exchanges, rng).items()]
     for seed, run in runs.items():
-        values = measuring.observed(read(run, classes="positive"), _named(SHOWN), True, 100, _draws(rng))[0]
+        values = measuring.observed(read(run, Columns(), classes="positive"), _named(SHOWN), True, 100, _draws(rng))[0]
         rows += [(seed, *key, value[0], *[np.nan] * 5) for key, value in values.items()]
     table = pd.DataFrame(rows, columns=COLUMNS)
     means = table[table["metric"].isin(SHOWN)].groupby(["metric", "class", "group"], sort=False)["value"].mean()

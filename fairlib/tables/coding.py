@@ -13,22 +13,22 @@ from fairlib.tables import listed
 
 
 class Columns(NamedTuple):
-    """Which column plays which part, and how probabilities are read."""
+    """Which column plays which part, and how probabilities are read; those of an audit are named, or None."""
 
-    group: str | tuple[str, ...]
-    label: str | None = None
-    prediction: str | None = None
-    probability: str | None = None  # of one class; metrics take a pattern for all, such as "p_{}"
-    source: str | None = None  # what belongs together: a person, a template
+    group: str | tuple[str, ...] = "group"
+    label: str | None = "label"
+    prediction: str | None = "prediction"
+    probability: str | None = "p_{}"  # a pattern for the classes; in an audit, that of one class
+    source: str | None = "source"  # what belongs together: a person, a template
     count: str | None = None  # how many cases a row stands for
-    threshold: float = 0.5  # where there are probabilities and no predictions
-    within: str | None = None  # the stratum
-    compare: str | None = None  # what another model predicts
-    term: str | None = None  # an identity term
+    threshold: float = 0.5  # where an audit has probabilities and no predictions
+    within: str | None = None  # the stratum, in an audit
+    compare: str | None = None  # what another model predicts, in an audit
+    term: str | None = "term"  # an identity term
     bins: int | None = None  # of equal width, into which probabilities are put: each becomes the middle of its bin
 
     def among(self, known: nw.Schema, roles: Sequence[str], usual: Columns | None = None) -> Columns:
-        """Return those that a table has. One that it lacks under its usual name is absent; any other is an error."""
+        """Return those that a table has: one that it lacks is an error, but under its usual name it counts as absent."""
         absent = {}
         for role in roles:
             asked = getattr(self, role)

@@ -6,7 +6,7 @@ import pytest
 
 from fairlib.auditing import people
 
-COLUMNS = people.Columns(("sex",), "label", "prediction", "score")
+COLUMNS = people.Columns(("sex",), "label", "prediction", "score", source=None)
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_predictions_follow_from_the_threshold(frame):
 
 
 def test_without_labels_a_threshold_names_two_classes(frame):
-    counted = people.read(frame, people.Columns(("sex",), probability="score"))
+    counted = people.read(frame, COLUMNS._replace(label=None, prediction=None))
     assert counted.label is None and counted.classes == ("below 0.5", "0.5 or more")
 
 
@@ -91,7 +91,7 @@ def test_labels_that_are_constant_still_have_another_class(frame):
 def test_groups_keep_the_order_of_categories_and_others_are_sorted(frame):
     ordered = frame.assign(sex=pd.Categorical(frame["sex"], ["x", "m", "f"]))
     assert people.read(ordered, COLUMNS).attributes["sex"].names == ("m", "f")
-    numbers = people.read(frame.assign(person=frame["person"] % 12), people.Columns(("person",), "label", "prediction"))
+    numbers = people.read(frame.assign(person=frame["person"] % 12), COLUMNS._replace(group=("person",)))
     assert numbers.attributes["person"].names == tuple(map(str, range(12)))
 
 
@@ -172,7 +172,7 @@ def test_other_bad_input_is_named(frame):
 
 
 def test_one_column_may_play_two_parts(frame):
-    counted = people.read(frame, people.Columns(("label",), "label", "prediction"))
+    counted = people.read(frame, COLUMNS._replace(group=("label",)))
     assert counted.attributes["label"].names == ("0", "1")
 
 
