@@ -97,10 +97,8 @@ def read(table, columns: Columns = USUAL, *, classes=None, scores: bool = True) 
     classes : which to measure, by default all. scores : whether probabilities are asked for; if not, they make no rows
     distinct.
     """
-    if strange := [
-        role for role in ("threshold", "within", "compare") if getattr(columns, role) != getattr(USUAL, role)
-    ]:
-        raise TypeError(f"{strange[0]}: for audits only")
+    if columns != columns._replace(threshold=USUAL.threshold, within=None, compare=None):
+        raise TypeError("threshold, within and compare are for audits only")
     if (bins := columns.bins) is not None and not (isinstance(bins, int) and bins > 1):
         raise ValueError(f"bins must be a whole number from 2 on, found {bins!r}")
     known = tables.schema(table)

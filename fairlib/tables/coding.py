@@ -28,7 +28,7 @@ class Columns(NamedTuple):
     bins: int | None = None  # of equal width, into which probabilities are put: each becomes the middle of its bin
 
     def among(self, known: nw.Schema, roles: Sequence[str], usual: Columns | None = None) -> Columns:
-        """Return those that a table has: one that it lacks is an error, but under its usual name it counts as absent."""
+        """Return those that a table has; one that it lacks is an error, or absent if it has its usual name."""
         absent = {}
         for role in roles:
             asked = getattr(self, role)
