@@ -84,15 +84,15 @@ def read(table, columns: Columns, *, positive=None) -> People:
 
 def of_arrays(label, prediction, groups, others: dict) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
     """Return arrays as a table, with the columns that hold groups, and those that play the other parts."""
-    several = isinstance(groups, Mapping) or hasattr(groups, "columns")
-    names = groups if isinstance(groups, Mapping) else groups.columns if several else ()
+    names = groups if isinstance(groups, Mapping) else getattr(groups, "columns", ())
     held = {str(name): groups[name] for name in names} or {str(getattr(groups, "name", None) or "group"): groups}
     given = {"label": label, "prediction": prediction} | others
     named = {role: role if role not in held else f"the {role}" for role in ROLES if given[role] is not None}
     arrays = held | {name: given[role] for role, name in named.items()}
     columns = {name: values.to_list() if hasattr(values, "to_list") else values for name, values in arrays.items()}
-    if len({*(sizes := {name: len(values) for name, values in columns.items()}).values()}) > 1:
-        raise ValueError(f"arrays must be of one length, found {', '.join(f'{n:,} of {k}' for k, n in sizes.items())}")
+    if len({*map(len, columns.values())}) > 1:
+        found = ", ".join(f"{len(values):,} of {name}" for name, values in columns.items())
+        raise ValueError(f"arrays must be of one length, found {found}")
     if strange := [name for name, values in columns.items() if np.ndim(values) != 1]:
         raise ValueError(f"{strange[0]}: an array must have one dimension, found {np.ndim(columns[strange[0]])}")
     return pd.DataFrame(columns), [*held], named
@@ -211,12 +211,18 @@ def _classes(outcomes: dict[str, pd.Series], columns: Columns, positive) -> tupl
             hint = "; if these are probabilities, name it as probability" if role == "prediction" else ""
             many = f"{len(values)} different values, too many for classes (at most {MOST_CLASSES})"
             raise ValueError(f"column {outcomes[role].name!r} has {many}{hint}")
-    alone = len(found) == 2 and not {*found["label"]} & {*found["prediction"]}
-    if alone and (len(classes) > 2 or len({isinstance(value, str) for value in classes}) > 1):
+    apart = {"label", "prediction"} <= found.keys() and not {*found["label"]} & {*found["prediction"]}
+    if apart and (len(classes) > 2 or len({isinstance(value, str) for value in classes}) > 1):
         both = f"the labels are {listed(found['label'])}, the predictions {listed(found['prediction'])}"
         raise ValueError(f"columns {held} have no class in common: {both}")
-    if columns.prediction is None:
-        classes = _two_classes(classes, positive, columns)
+    if columns.prediction is None and not columns.label:  # nothing has been named yet
+        text = f"{columns.threshold:g}"
+        classes = [f"below {text}", positive if positive is not None else f"{text} or more"]
+    elif columns.prediction is None and len(classes) > 2:
+        why = "with more than two, a column of probabilities makes no predictions"
+        raise ValueError(f"prediction: column {columns.label!r} has {len(classes)} classes, {listed(classes)}; {why}")
+    elif columns.prediction is None and len(classes) == 1 and positive is not None:
+        classes += [positive] * (label_text(positive) != label_text(classes[0]))  # a label that happens to be constant
     written, names = [*map(label_text, classes)], _spelled(classes)
     if positive is None:
         chosen = [len(classes) - 1] if len(classes) <= 2 else [*range(len(classes))]
@@ -230,15 +236,3 @@ def _classes(outcomes: dict[str, pd.Series], columns: Columns, positive) -> tupl
         several = f"but there are {len(classes)}; say which, one of {listed(classes)}"
         raise ValueError(f"positive: column {columns.probability!r} holds the probability of one class, {several}")
     return classes, names, chosen
-
-
-def _two_classes(classes: list, positive, columns: Columns) -> list:
-    """Return the two classes that a threshold decides between."""
-    if not columns.label:  # nothing has been named yet
-        return [f"below {columns.threshold:g}", positive if positive is not None else f"{columns.threshold:g} or more"]
-    if len(classes) > 2:
-        why = "with more than two, a column of probabilities makes no predictions"
-        raise ValueError(f"prediction: column {columns.label!r} has {len(classes)} classes, {listed(classes)}; {why}")
-    if len(classes) == 1 and positive is not None and label_text(positive) != label_text(classes[0]):
-        return [*classes, positive]  # a label that happens to be constant
-    return classes

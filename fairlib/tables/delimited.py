@@ -71,11 +71,9 @@ class Delimited:
     @cached_property
     def _header(self) -> dict[str, list[str]]:
         """How the names stand in the file, by the names without spaces around them."""
-        found = {}
         with self._opened() as reader:
-            for name in reader.schema.names:
-                found.setdefault(name.strip(), []).append(name)
-        return found
+            names = reader.schema.names
+        return {name.strip(): [other for other in names if other.strip() == name.strip()] for name in names}
 
     def _text(self, columns: Sequence[str]) -> Iterator[list[pa.Array]]:
         if twice := [name for name in columns if len(self._header[name]) > 1]:
@@ -115,17 +113,17 @@ class Delimited:
     def _are_numbers(self, columns: list[pa.Array]) -> bool:
         """Whether all values are numbers that a float tells apart."""
         try:
-            numbers = pa.concat_arrays([self._pointed(values.unique()) for values in columns]).cast(pa.float64())
+            numbers = pa.concat_arrays([self._numbers(values.unique()) for values in columns])
         except pa.ArrowInvalid:
             return False
         return pc.all(pc.less(pc.abs(numbers), 2**53), min_count=0).as_py()
 
     def _cast(self, values: pa.Array, field: pa.Field) -> pa.Array:
         try:
-            return (self._pointed(values) if field.type == pa.float64() else values).cast(field.type)
+            return self._numbers(values) if field.type == pa.float64() else values
         except pa.ArrowInvalid as error:
             hint = "" if self.found_decimal == "," else "; if a comma stands before decimals, say so (--decimal ,)"
             raise ValueError(f"column {field.name!r} must hold numbers: {error}{hint}") from error
 
-    def _pointed(self, values: pa.Array) -> pa.Array:
-        return pc.replace_substring(values, ",", ".") if self.found_decimal == "," else values
+    def _numbers(self, values: pa.Array) -> pa.Array:
+        return (pc.replace_substring(values, ",", ".") if self.found_decimal == "," else values).cast(pa.float64())

@@ -47,8 +47,8 @@ def opened(table):
 
 def _with_categories(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame in which dictionaries of Arrow are categories, for these keep their order in a group-by."""
-    kinds = {name: kind.pyarrow_dtype for name, kind in frame.dtypes.items() if isinstance(kind, pd.ArrowDtype)}
-    if not (names := [name for name, kind in kinds.items() if pyarrow.types.is_dictionary(kind)]):
+    kinds = {name: getattr(kind, "pyarrow_dtype", None) for name, kind in frame.dtypes.items()}
+    if not (names := [name for name, kind in kinds.items() if kind and pyarrow.types.is_dictionary(kind)]):
         return frame
     plain = pyarrow.Table.from_pandas(frame[names], preserve_index=False).replace_schema_metadata().to_pandas()
     return frame.assign(**plain.set_axis(frame.index))

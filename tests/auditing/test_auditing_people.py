@@ -118,6 +118,21 @@ def test_1_and_1_point_0_and_true_are_one_class(frame):
     assert people.read(frame.assign(prediction=frame["prediction"] == 1), COLUMNS).classes == ("0", "1")
 
 
+def test_two_models_are_compared_without_labels(frame):
+    columns = COLUMNS._replace(label=None, probability=None, compare="other")
+    counted = people.read(frame.assign(other=1 - frame["prediction"]), columns)
+    np.testing.assert_array_equal(counted.compare, 1 - counted.prediction)
+
+
+def test_text_beside_numbers_is_one_class_in_whatever_column(frame):
+    columns = COLUMNS._replace(probability=None, compare="other")
+    text, same = frame["label"].astype(str), people.read(frame.assign(other=1), columns)
+    for change in ({"label": text}, {"prediction": frame["prediction"].astype(str)}, {"other": "1"}):
+        found = people.read(frame.assign(**{"other": 1, **change}), columns)
+        assert found.classes == ("0", "1") and "read as one class" in found.notes[0]
+        np.testing.assert_array_equal(np.sort(found.count), np.sort(same.count))
+
+
 def test_several_classes_are_all_measured_unless_one_is_asked_for(frame):
     frame["label"] = np.array(["x", "y", "z", "x"] * 125)
     frame["prediction"] = np.array(["y", "y", "z", "x"] * 125)
