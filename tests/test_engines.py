@@ -131,6 +131,16 @@ def test_groups_keep_the_order_of_their_categories():
         assert groups_of(table) == ["m", "f"], type(table)
 
 
+def test_arrays_keep_the_order_of_their_categories():
+    category = pd.Categorical(SMALL["group"], ["x", "m", "f"])
+    polars = pytest.importorskip("polars")
+    enum = polars.Series("sex", SMALL["group"].to_list(), dtype=polars.Enum(["x", "m", "f"]))
+    for groups in (category, pd.Series(category, index=range(6, 12)), enum):
+        report = fairlib.audit(SMALL["label"], SMALL["prediction"], groups)
+        (found,) = report.people.attributes.values()
+        assert found.names == ("m", "f"), type(groups)
+
+
 def test_an_enum_of_polars_has_an_order_and_its_categories_have_none():
     """The codes of these hang on what the process met before, so that polars itself sorts them by name."""
     polars = pytest.importorskip("polars")

@@ -89,12 +89,13 @@ def of_arrays(label, prediction, groups, others: dict) -> tuple[pd.DataFrame, li
     given = {"label": label, "prediction": prediction} | others
     named = {role: role if role not in held else f"the {role}" for role in ROLES if given[role] is not None}
     arrays = held | {name: given[role] for role, name in named.items()}
-    columns = {name: values.to_list() if hasattr(values, "to_list") else values for name, values in arrays.items()}
-    if len({*map(len, columns.values())}) > 1:
-        found = ", ".join(f"{len(values):,} of {name}" for name, values in columns.items())
+    if len({*map(len, arrays.values())}) > 1:
+        found = ", ".join(f"{len(values):,} of {name}" for name, values in arrays.items())
         raise ValueError(f"arrays must be of one length, found {found}")
-    if strange := [name for name, values in columns.items() if np.ndim(values) != 1]:
-        raise ValueError(f"{strange[0]}: an array must have one dimension, found {np.ndim(columns[strange[0]])}")
+    if strange := [name for name, values in arrays.items() if np.ndim(values) != 1]:
+        raise ValueError(f"{strange[0]}: an array must have one dimension, found {np.ndim(arrays[strange[0]])}")
+    known = {name: values.to_pandas() if hasattr(values, "to_pandas") else values for name, values in arrays.items()}
+    columns = {name: pd.Series(values).reset_index(drop=True) for name, values in known.items()}
     return pd.DataFrame(columns), [*held], named
 
 
@@ -103,10 +104,11 @@ def by_level(table, columns: Columns, cases: int, *, positive=None) -> dict[str,
 
     A distribution is no sum, so the counts of `read` do not hold what AUCs and distances between distributions need.
     """
-    source = columns.source if cases <= MOST_TIED else None
-    alone = [columns._replace(group=(name,), within=None, compare=None, source=source) for name in columns.group]
-    found = alone if columns.probability else []
-    return {one.group[0]: _coded(_cells(table, one, by_level=True), one, positive) for one in found}
+    source, found = columns.source if cases <= MOST_TIED else None, {}
+    for name in columns.group if columns.probability else ():
+        alone = columns._replace(group=(name,), within=None, compare=None, source=source)
+        found[name] = _coded(_cells(table, alone, by_level=True), alone, positive)
+    return found
 
 
 def label_text(value) -> str:
@@ -134,9 +136,8 @@ def _cells(table, columns: Columns, *, by_level: bool = False) -> pd.DataFrame:
             derived[LEVEL] = ((inside / (1 - inside)).log() / STEP).round()
         else:
             totals[SQUARE], shares = tables.Total(chance * chance * weight), {columns.probability: 1.0}
-    uses = [*filter(None, [columns.probability])]
-    how = {"derived": derived, "uses": uses, "shares": shares, "count": columns.count}
-    return tables.reduce(table, [*by, *derived], totals, **how)
+    how = {"derived": derived, "uses": [columns.probability] * bool(columns.probability), "shares": shares}
+    return tables.reduce(table, [*by, *derived], totals, **how, count=columns.count)
 
 
 def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
@@ -151,8 +152,8 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
     if columns.prediction is None:
         other = 1 - chosen[0] if len(classes) == 2 else chosen[0]
         found["prediction"] = np.where(cells[DECIDED].to_numpy(dtype=bool), chosen[0], other)
-        said = f"predicted where column {columns.probability!r} is {columns.threshold:g} or more."
-        notes.append(f"‘{names[chosen[0]]}’ is {said}")
+        where = f"where column {columns.probability!r} is {columns.threshold:g} or more."
+        notes.append(f"‘{names[chosen[0]]}’ is predicted {where}")
     if columns.source:
         codes, known = code(cells[columns.source])
         found["source"] = np.where(codes < 0, len(known), codes)

@@ -67,14 +67,12 @@ class Examples:
             raise NotMeasurable(f"it needs {spoken.get(column, f'a {column} column')}, which the table lacks")
         return found
 
-    def rows(self, which: np.ndarray) -> Examples:
-        """Return some rows, chosen by a mask or by their places."""
-        return replace(self, **{name: array[which] for name in ROWS if (array := getattr(self, name)) is not None})
-
     def only(self, keep: np.ndarray) -> Examples:
         """Return the examples where `keep` is true; units that lose all their examples go with them."""
-        kept = self.rows(keep)
-        return kept if self.unit is None else replace(kept, unit=np.unique(kept.unit, return_inverse=True)[1])
+        kept = {name: array[keep] for name in ROWS if (array := getattr(self, name)) is not None}
+        if self.unit is not None:
+            kept["unit"] = np.unique(kept["unit"], return_inverse=True)[1]
+        return replace(self, **kept)
 
     def check_units(self, *, one_label: bool) -> None:
         """Raise unless every unit has an example of every group and, if asked, a single label."""
