@@ -196,11 +196,11 @@ def listed(values: Iterable, most: int = 12) -> str:
 
 def _packed(part, by: list[str]) -> pd.DataFrame | None:
     """Count rows of pandas, of columns with few values, by one number each, in less time than a group-by takes."""
-    frame = part.select(by).to_native() if by and part.implementation.is_pandas() else pd.DataFrame()
-    if not len(frame) or "f" in {kind.kind for kind in frame.dtypes}:
+    frame = part.to_native() if by and part.implementation.is_pandas() else pd.DataFrame()
+    if not len(frame) or "f" in {frame[name].dtype.kind for name in by}:
         return None
     try:
-        coded = [pd.factorize(column, sort=True, use_na_sentinel=False) for _, column in frame.items()]
+        coded = [pd.factorize(frame[name], sort=True, use_na_sentinel=False) for name in by]
     except TypeError:  # values that are lists, say
         return None
     if math.prod(sizes := [len(values) for _, values in coded]) > MOST_CELLS:
@@ -211,7 +211,7 @@ def _packed(part, by: list[str]) -> pd.DataFrame | None:
         number += codes
     count = np.bincount(number)
     occurring = np.flatnonzero(count)
-    columns = zip(frame, coded, np.unravel_index(occurring, sizes), strict=True)
+    columns = zip(by, coded, np.unravel_index(occurring, sizes), strict=True)
     found = {name: pd.Series(values.take(place), dtype=frame[name].dtype) for name, (_, values), place in columns}
     return pd.DataFrame(found | {COUNT: count[occurring]})
 
