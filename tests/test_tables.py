@@ -232,6 +232,12 @@ def test_wrong_tables_are_named(call, message):
         call(predictions())
 
 
+@pytest.mark.parametrize("option", [{"within": "label"}, {"compare": "label"}, {"threshold": 0.3}])
+def test_what_only_audits_ask_for_is_refused(option):
+    with pytest.raises(TypeError, match="threshold, within and compare are for audits only"):
+        fairlib.measure(predictions(), **option)
+
+
 # --- counting what pandas holds, by codes ---
 
 COLUMNS = {
