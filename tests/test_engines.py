@@ -1,5 +1,6 @@
 """The same numbers from every engine that holds the rows, to 1e-12, and only counts come back."""
 
+import datetime
 import shutil
 
 import numpy as np
@@ -108,14 +109,64 @@ def test_a_column_may_be_asked_for_twice(held_by):
     assert dict(found.itertuples(index=False)) == {0: 1, 1: 2}
 
 
-def test_categories_of_polars_have_no_order_and_an_enum_has_its_own():
+WRONG = [0, 1, 1, 0, 0, 1]
+SMALL = pd.DataFrame({"group": ["f", "m"] * 3, "label": WRONG, "prediction": WRONG[::-1], "p_1": 0.5})
+
+
+def groups_of(table):
+    """The order of groups, in which the metrics of two subtract, and that of an audit."""
+    audited = fairlib.audit(table, group="group", label="label", prediction="prediction", probability="p_1").people
+    found = fairlib.measure(table, "TPRGap").attrs["groups"]
+    assert audited.attributes["group"].names == tuple(str(name) for name in found)
+    return found
+
+
+def test_groups_keep_the_order_of_their_categories():
+    ordered = SMALL.assign(group=pd.Categorical(SMALL["group"], ["x", "m", "f"]))
+    arrow = pa.Table.from_pandas(ordered)
+    tables = [ordered, arrow, arrow.to_pandas(types_mapper=pd.ArrowDtype)]
+    tables += [library.from_pandas(ordered, npartitions=2) for library in [pytest.importorskip("dask.dataframe")]]
+    tables += [pytest.importorskip("duckdb").from_df(ordered)]
+    for table in tables:
+        assert groups_of(table) == ["m", "f"], type(table)
+
+
+def test_arrays_keep_the_order_of_their_categories():
+    category = pd.Categorical(SMALL["group"], ["x", "m", "f"])
     polars = pytest.importorskip("polars")
-    wrong = [0, 1, 1, 0, 0, 1]
+    enum = polars.Series("sex", SMALL["group"].to_list(), dtype=polars.Enum(["x", "m", "f"]))
+    for groups in (category, pd.Series(category, index=range(6, 12)), enum):
+        report = fairlib.audit(SMALL["label"], SMALL["prediction"], groups)
+        (found,) = report.people.attributes.values()
+        assert found.names == ("m", "f"), type(groups)
+
+
+def test_an_enum_of_polars_has_an_order_and_its_categories_have_none():
+    """The codes of these hang on what the process met before, so that polars itself sorts them by name."""
+    polars = pytest.importorskip("polars")
+    kept = polars.Series(["m", "f"]).cast(polars.Categorical)  # as long as they live, m comes before f
+    assert kept.sort().to_list() == ["f", "m"]
     for kind, expected in ((polars.Categorical, ["f", "m"]), (polars.Enum(["x", "m", "f"]), ["m", "f"])):
-        group = polars.Series(["m", "f"] * 3).cast(kind)
-        table = polars.DataFrame({"group": group, "label": wrong, "prediction": wrong[::-1]})
+        table = polars.from_pandas(SMALL).with_columns(polars.col("group").cast(kind))
         for held in (table, table.lazy()):
-            assert fairlib.measure(held, "TPRGap").attrs["groups"] == expected
+            assert groups_of(held) == expected
+
+
+def test_dates_are_dates(held_by):
+    days = [datetime.date(2021, 1, 1), datetime.date(2020, 1, 1)] * 3
+    typed = SMALL.assign(group=pd.array(days, pd.ArrowDtype(pa.date32())))  # else Dask makes words of them
+    for table in (SMALL.assign(group=days), typed, held_by(typed)):
+        assert groups_of(table) == [days[1], days[0]]
+
+
+def test_columns_of_arrow_are_columns(frame):
+    """In a pandas frame: text, numbers, booleans and counts."""
+    frame = frame.assign(label=frame["label"] == "pos", prediction=frame["prediction"] == "pos", people=2)
+    frame = frame.rename(columns={"p_pos": "p_True"})
+    arrow = pa.Table.from_pandas(frame).to_pandas(types_mapper=pd.ArrowDtype)
+    same(fairlib.measure(arrow, count="people"), fairlib.measure(frame, count="people"))
+    how = {"group": "group", "label": "label", "prediction": "prediction", "probability": "p_True", "count": "people"}
+    same(fairlib.audit(arrow, **how).to_frame(), fairlib.audit(frame, **how).to_frame())
 
 
 def test_amplification(held_by):

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 
 import fairlib
 from fairlib import tables
-from fairlib.tables import packed
 
 rows = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=40)
 
@@ -233,6 +232,12 @@ def test_wrong_tables_are_named(call, message):
         call(predictions())
 
 
+@pytest.mark.parametrize("option", [{"within": "label"}, {"compare": "label"}, {"threshold": 0.3}])
+def test_what_only_audits_ask_for_is_refused(option):
+    with pytest.raises(TypeError, match="threshold, within and compare are for audits only"):
+        fairlib.measure(predictions(), **option)
+
+
 # --- counting what pandas holds, by codes ---
 
 COLUMNS = {
@@ -270,49 +275,3 @@ def test_counts_are_those_of_a_group_by(data):
     assert as_dict == {
         tuple(None if pd.isna(v) else v for v in key): size for key, size in zip(keys, expected, strict=True)
     }
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        [0.5, 1.0],
-        [0, 2**40],
-        pd.to_datetime(["2020-01-01", "2020-01-02"]),
-        np.array([], dtype=int),
-        np.arange(2 * packed.MOST_CELLS),
-    ],
-)
-def test_columns_without_few_codes_are_left_to_a_group_by(values):
-    frame = pd.DataFrame({"column": values})
-    assert packed.counts(frame, ["column"], tables.COUNT) is None
-    assert tables.counts(frame, ["column"])[tables.COUNT].tolist() == [1] * len(frame)
-
-
-@pytest.mark.parametrize("numbers", [[2**63 - 2, 2**63 - 1], [-(2**63), 1 - 2**63], [-128, 127]])
-def test_numbers_at_the_ends_of_their_type_are_counted(numbers):
-    kind = np.int8 if numbers == [-128, 127] else np.int64
-    frame = pd.DataFrame({"number": np.array([*numbers, numbers[1]], dtype=kind)})
-    found = packed.counts(frame, ["number"], tables.COUNT)
-    assert found["number"].tolist() == numbers and found[tables.COUNT].tolist() == [1, 2]
-
-
-@pytest.mark.parametrize("size", [127, 128, 129, 255, 256, 257, 32_768])
-@pytest.mark.parametrize("kind", [np.uint16, np.int64])
-def test_codes_fit_in_the_type_that_they_are_calculated_in(size, kind):
-    constant, varied = np.full(size, 3, dtype=np.int8), np.arange(size).astype(kind)
-    found = packed.counts(pd.DataFrame({"constant": constant, "varied": varied}), ["constant", "varied"], tables.COUNT)
-    assert (found["constant"] == 3).all() and (found[tables.COUNT] == 1).all()
-    np.testing.assert_array_equal(found["varied"], varied)
-
-
-@pytest.mark.parametrize("lowest", [-33, -32, -31, -8_200, -1])
-@pytest.mark.parametrize("highest", [0, 31, 8_200])
-def test_codes_below_zero_fit_once_they_are_moved_above_it(lowest, highest):
-    """Numbers from -65 to 66 fit in a byte; the same moved up, 0 to 131, do not."""
-    category = pd.Categorical(["x", None, "z"], categories=["z", "y", "x"])
-    frame = pd.DataFrame({"category": category, "number": [highest, lowest, highest]})
-    for kind in (np.int16, np.int64):
-        for by in (["category", "number"], ["number", "category"]):
-            found = packed.counts(frame.astype({"number": kind}), by, tables.COUNT).rename(columns={tables.COUNT: "n"})
-            rows = {(str(row.category), row.number, row.n) for row in found.itertuples()}
-            assert rows == {("x", highest, 1), ("nan", lowest, 1), ("z", highest, 1)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,8 +18,8 @@ import pandas as pd
 
 from fairlib import tables
 from fairlib.auditing.bands import banded
-from fairlib.metrics.examples import code, complete, distinct, index
-from fairlib.tables import COUNT, listed
+from fairlib.tables import COUNT, complete, listed
+from fairlib.tables.coding import Columns, code, distinct, index
 
 MISSING, EMPTY = "(missing)", "(empty)"
 MOST_CLASSES = 100
@@ -30,22 +30,8 @@ DECIDED, LEVEL = "fairlib: probability at least the threshold", "fairlib: level 
 STEP, EDGE = 0.01, 1e-9  # of levels, in log odds: fine at rare classes too; what is within the edge of 0 or 1 is one
 MOST_TIED = 200_000  # cases: of more, the counts by level do not say which belong together
 
-
 ROLES = ("label", "prediction", "probability", "source", "count", "within", "compare")
-
-
-class Columns(NamedTuple):
-    """Which column of the table plays which part."""
-
-    group: tuple[str, ...]
-    label: str | None = None
-    prediction: str | None = None
-    probability: str | None = None
-    source: str | None = None
-    count: str | None = None
-    threshold: float = 0.5  # where there are probabilities and no predictions
-    within: str | None = None
-    compare: str | None = None
+KEYS = ("label", "prediction", "source", "within", "compare")  # what cases of a cell share, beside their groups
 
 
 class Coded(NamedTuple):
@@ -92,35 +78,24 @@ class People:
 
 def read(table, columns: Columns, *, positive=None) -> People:
     """Check a table and count its cases. O(rows), in the engine that holds them."""
-    known = tables.schema(table)
-    for role, asked in columns._asdict().items():
-        for name in asked if role == "group" else (asked,) if asked and role != "threshold" else ():
-            if not isinstance(name, str):
-                raise ValueError(f"names of columns must be words, found {name!r}; rename it")
-            if name not in known:
-                raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
-    if columns.probability:
-        tables.check_is_number(known, "probability", columns.probability)
-    found = _cells(table, columns, columns.group)
-    if columns.probability:
-        tables.check_range(found, columns.probability, highest=1, allowed="lie in [0, 1]")
-    return _coded(found, columns, positive)
+    columns.among(tables.schema(table), ("group", *ROLES))
+    return _coded(_cells(table, columns), columns, positive)
 
 
 def of_arrays(label, prediction, groups, others: dict) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
     """Return arrays as a table, with the columns that hold groups, and those that play the other parts."""
-    if isinstance(groups, Mapping) or hasattr(groups, "columns"):
-        held = {str(name): groups[name] for name in (groups if isinstance(groups, Mapping) else groups.columns)}
-    else:
-        held = {str(getattr(groups, "name", None) or "group"): groups}
+    names = groups if isinstance(groups, Mapping) else getattr(groups, "columns", ())
+    held = {str(name): groups[name] for name in names} or {str(getattr(groups, "name", None) or "group"): groups}
     given = {"label": label, "prediction": prediction} | others
     named = {role: role if role not in held else f"the {role}" for role in ROLES if given[role] is not None}
     arrays = held | {name: given[role] for role, name in named.items()}
-    columns = {name: values.to_list() if hasattr(values, "to_list") else values for name, values in arrays.items()}
-    if len(sizes := {name: len(values) for name, values in columns.items()}) and len({*sizes.values()}) > 1:
-        raise ValueError(f"arrays must be of one length, found {', '.join(f'{n:,} of {k}' for k, n in sizes.items())}")
-    if strange := [name for name, values in columns.items() if np.ndim(values) != 1]:
-        raise ValueError(f"{strange[0]}: an array must have one dimension, found {np.ndim(columns[strange[0]])}")
+    if len({*map(len, arrays.values())}) > 1:
+        found = ", ".join(f"{len(values):,} of {name}" for name, values in arrays.items())
+        raise ValueError(f"arrays must be of one length, found {found}")
+    if strange := [name for name, values in arrays.items() if np.ndim(values) != 1]:
+        raise ValueError(f"{strange[0]}: an array must have one dimension, found {np.ndim(arrays[strange[0]])}")
+    known = {name: values.to_pandas() if hasattr(values, "to_pandas") else values for name, values in arrays.items()}
+    columns = {name: pd.Series(values).reset_index(drop=True) for name, values in known.items()}
     return pd.DataFrame(columns), [*held], named
 
 
@@ -129,11 +104,11 @@ def by_level(table, columns: Columns, cases: int, *, positive=None) -> dict[str,
 
     A distribution is no sum, so the counts of `read` do not hold what AUCs and distances between distributions need.
     """
-    columns = columns if cases <= MOST_TIED else columns._replace(source=None)
-    alone = [
-        columns._replace(group=(name,), within=None, compare=None) for name in columns.group if columns.probability
-    ]
-    return {one.group[0]: _coded(_cells(table, one, [*one.group, LEVEL]), one, positive) for one in alone}
+    source, found = columns.source if cases <= MOST_TIED else None, {}
+    for name in columns.group if columns.probability else ():
+        alone = columns._replace(group=(name,), within=None, compare=None, source=source)
+        found[name] = _coded(_cells(table, alone, by_level=True), alone, positive)
+    return found
 
 
 def label_text(value) -> str:
@@ -146,28 +121,23 @@ def label_text(value) -> str:
     return text if text.strip() else EMPTY
 
 
-def _cells(table, columns: Columns, by: Sequence[str]) -> pd.DataFrame:
+def _cells(table, columns: Columns, *, by_level: bool = False) -> pd.DataFrame:
     """Return one row per combination of the columns' values, with its count and its sums of probabilities."""
-    totals, derived, uses = {COUNT: tables.cases(columns.count)}, {}, []
+    by = [*columns.group, *(name for role in KEYS if (name := getattr(columns, role)))]
+    totals, derived, shares = {COUNT: tables.cases(columns.count)}, {}, {}
     if columns.probability:
         # With counts, a row's probability belongs to as many cases.
-        chance, uses = nw.col(columns.probability).cast(nw.Float64), [columns.probability]
-        weight = nw.col(columns.count) if columns.count else 1.0
+        chance, weight = nw.col(columns.probability).cast(nw.Float64), nw.col(columns.count) if columns.count else 1.0
         totals[SCORE] = tables.Total(chance * weight)
         if columns.prediction is None:
             derived[DECIDED] = chance >= columns.threshold
-        if LEVEL in by:
+        if by_level:
             inside = chance.clip(EDGE, 1 - EDGE)
             derived[LEVEL] = ((inside / (1 - inside)).log() / STEP).round()
         else:
-            totals[SQUARE] = tables.Total(chance * chance * weight)
-            totals |= tables.range_of(columns.probability)
-    keys = [
-        *by,
-        *filter(None, (columns.label, columns.prediction, columns.source, columns.within, columns.compare)),
-        *derived,
-    ]
-    return tables.reduce(table, list(dict.fromkeys(keys)), totals, derived=derived, uses=uses, count=columns.count)
+            totals[SQUARE], shares = tables.Total(chance * chance * weight), {columns.probability: 1.0}
+    how = {"derived": derived, "uses": [columns.probability] * bool(columns.probability), "shares": shares}
+    return tables.reduce(table, [*by, *derived], totals, **how, count=columns.count)
 
 
 def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
@@ -175,34 +145,25 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
         raise ValueError("the table has no rows, or all its counts are 0")
     notes: list[str] = []
     attributes = {name: _attribute(cells[name], cells[COUNT], notes) for name in columns.group}
-    outcomes = {
-        role: complete(cells, name) for role in ("label", "prediction", "compare") if (name := getattr(columns, role))
-    }
-    outcomes = _one_type(outcomes, notes)
-    classes = _classes(outcomes)
-    positive = classes[-1] if (called := _called(classes, positive)) else positive
-    if columns.prediction is None:
-        classes = _two_classes(classes, positive, columns)
-    chosen = _chosen(classes, positive, outcomes)
-    if columns.probability and len(chosen) > 1:
-        several = f"but there are {len(classes)}; say which, one of {listed(classes)}"
-        raise ValueError(f"positive: column {columns.probability!r} holds the probability of one class, {several}")
+    named = {role: name for role in ("label", "prediction", "compare") if (name := getattr(columns, role))}
+    outcomes = _one_type({role: complete(cells, name) for role, name in named.items()}, notes)
+    classes, names, chosen = _classes(outcomes, columns, positive)
     found = {role: index(column, classes) for role, column in outcomes.items()}
     if columns.prediction is None:
         other = 1 - chosen[0] if len(classes) == 2 else chosen[0]
         found["prediction"] = np.where(cells[DECIDED].to_numpy(dtype=bool), chosen[0], other)
-        name = called[1] if called else label_text(classes[chosen[0]])
-        notes.append(f"‘{name}’ is predicted where column {columns.probability!r} is {columns.threshold:g} or more.")
+        where = f"where column {columns.probability!r} is {columns.threshold:g} or more."
+        notes.append(f"‘{names[chosen[0]]}’ is predicted {where}")
     if columns.source:
-        codes, names = code(cells[columns.source])
-        found["source"] = np.where(codes < 0, len(names), codes)
+        codes, known = code(cells[columns.source])
+        found["source"] = np.where(codes < 0, len(known), codes)
     if columns.within:
         found["within"] = _attribute(cells[columns.within], cells[COUNT], notes)
     if LEVEL in cells:
         found["level"] = code(cells[LEVEL])[0]
     sums = {"count": COUNT, "score": SCORE, "square": SQUARE}
     found |= {part: cells[name].to_numpy() for part, name in sums.items() if name in cells}
-    return People(attributes, called or tuple(_spelled(classes)), tuple(chosen), tuple(notes), **found)
+    return People(attributes, tuple(names), tuple(chosen), tuple(notes), **found)
 
 
 def _attribute(column: pd.Series, count: pd.Series, notes: list[str]) -> Coded:
@@ -229,61 +190,50 @@ def _spelled(values: list) -> list[str]:
 
 
 def _one_type(outcomes: dict[str, pd.Series], notes: list[str]) -> dict[str, pd.Series]:
-    """Read "1" beside 1 as one class, where one column holds text and the other does not."""
+    """Read "1" beside 1 as one class, where one column holds text and another does not."""
     held = [distinct([column]) for column in outcomes.values()]
-    text = [all(isinstance(value, str) for value in values) for values in held]
-    spelled = [{label_text(value) for value in values} for values in held]
-    if len(held) < 2 or text[0] == text[1] or not spelled[0] & spelled[1]:
+    text = {all(isinstance(value, str) for value in values) for values in held}
+    if len(text) < 2 or not set.intersection(*({*map(label_text, values)} for values in held)):
         return outcomes
-    names = " and ".join(repr(column.name) for column in outcomes.values())
-    notes.append(f"Columns {names} hold text and numbers; '1' and 1 are read as one class.")
+    columns = " and ".join(repr(column.name) for column in outcomes.values())
+    notes.append(f"Columns {columns} hold text and numbers; '1' and 1 are read as one class.")
     return {role: column.astype(object).map(label_text) for role, column in outcomes.items()}
 
 
-def _called(classes: list, positive) -> tuple[str, ...]:
-    """Return names for the classes 0 and 1, if the positive one is given a name that is neither."""
-    named = isinstance(positive, str) and positive not in map(label_text, classes)
-    return (
-        (f"not {positive}", positive)
-        if named and [*map(label_text, classes)] in (["0", "1"], ["False", "True"])
-        else ()
-    )
+def _classes(outcomes: dict[str, pd.Series], columns: Columns, positive) -> tuple[list, list[str], list[int]]:
+    """Return the classes, their names, and which are measured: of two the last in order (1, True, "yes"), or all.
 
-
-def _classes(outcomes: dict[str, pd.Series]) -> list:
-    found = {role: distinct([column]) for role, column in outcomes.items()}
-    for role, classes in found.items():
-        if (several := len(classes)) > MOST_CLASSES:
-            allowed = f"too many for classes (at most {MOST_CLASSES})"
-            allowed += "; if these are probabilities, name it as probability" if role == "prediction" else ""
-            raise ValueError(f"column {outcomes[role].name!r} has {several} different values, {allowed}")
-    together = distinct(outcomes.values())
-    types = {isinstance(value, str) for value in together}
-    if len(found) == 2 and not {*found["label"]} & {*found["prediction"]} and (len(together) > 2 or len(types) > 1):
-        columns = " and ".join(repr(column.name) for column in outcomes.values())
-        held = f"the labels are {listed(found['label'])}, the predictions {listed(found['prediction'])}"
-        raise ValueError(f"columns {columns} have no class in common: {held}")
-    return together
-
-
-def _two_classes(classes: list, positive, columns: Columns) -> list:
-    """Return the two classes that a threshold decides between."""
-    if not columns.label:  # nothing has been named yet
-        return [f"below {columns.threshold:g}", positive if positive is not None else f"{columns.threshold:g} or more"]
-    if len(classes) > 2:
+    A `positive` that is no class of 0 and 1 is a name for 1.
+    """
+    found, classes = {role: distinct([column]) for role, column in outcomes.items()}, distinct(outcomes.values())
+    held = " and ".join(repr(column.name) for column in outcomes.values())
+    for role, values in found.items():
+        if len(values) > MOST_CLASSES:
+            hint = "; if these are probabilities, name it as probability" if role == "prediction" else ""
+            many = f"{len(values)} different values, too many for classes (at most {MOST_CLASSES})"
+            raise ValueError(f"column {outcomes[role].name!r} has {many}{hint}")
+    apart = {"label", "prediction"} <= found.keys() and not {*found["label"]} & {*found["prediction"]}
+    if apart and (len(classes) > 2 or len({isinstance(value, str) for value in classes}) > 1):
+        both = f"the labels are {listed(found['label'])}, the predictions {listed(found['prediction'])}"
+        raise ValueError(f"columns {held} have no class in common: {both}")
+    if columns.prediction is None and not columns.label:  # nothing has been named yet
+        text = f"{columns.threshold:g}"
+        classes = [f"below {text}", positive if positive is not None else f"{text} or more"]
+    elif columns.prediction is None and len(classes) > 2:
         why = "with more than two, a column of probabilities makes no predictions"
         raise ValueError(f"prediction: column {columns.label!r} has {len(classes)} classes, {listed(classes)}; {why}")
-    if len(classes) == 1 and positive is not None and label_text(positive) != label_text(classes[0]):
-        return [*classes, positive]  # a label that happens to be constant
-    return classes
-
-
-def _chosen(classes: list, positive, outcomes: dict[str, pd.Series]) -> list[int]:
-    """Return which classes are measured: of two the last in order (1, True, "yes"), of more all; or that asked for."""
+    elif columns.prediction is None and len(classes) == 1 and positive is not None:
+        classes += [positive] * (label_text(positive) != label_text(classes[0]))  # a label that happens to be constant
+    written, names = [*map(label_text, classes)], _spelled(classes)
     if positive is None:
-        return [len(classes) - 1] if len(classes) <= 2 else list(range(len(classes)))
-    written = [label_text(name) for name in classes]
-    if label_text(positive) not in written:
-        columns = " and ".join(repr(column.name) for column in outcomes.values())
-        raise ValueError(f"positive: no class {positive!r} in column(s) {columns}; they hold {listed(written)}")
-    return [written.index(label_text(positive))]
+        chosen = [len(classes) - 1] if len(classes) <= 2 else [*range(len(classes))]
+    elif label_text(positive) in written:
+        chosen = [written.index(label_text(positive))]
+    elif isinstance(positive, str) and written in (["0", "1"], ["False", "True"]):
+        names, chosen = [f"not {positive}", positive], [1]
+    else:
+        raise ValueError(f"positive: no class {positive!r} in column(s) {held}; they hold {listed(written)}")
+    if columns.probability and len(chosen) > 1:
+        several = f"but there are {len(classes)}; say which, one of {listed(classes)}"
+        raise ValueError(f"positive: column {columns.probability!r} holds the probability of one class, {several}")
+    return classes, names, chosen

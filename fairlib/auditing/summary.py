@@ -233,4 +233,4 @@ def _examples(
         probabilities=levels[codes["level"]] if "level" in codes else None,
         count=np.bincount(place, people.count[keep]).astype(np.int64),
     )
-    return (examples if "source" in codes else examples.ordered()), len(packed)
+    return examples, len(packed)

@@ -6,7 +6,6 @@ what the number of *distinct* rows costs. Columns that a table lacks are no erro
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import narwhals as nw
@@ -14,32 +13,19 @@ import numpy as np
 import pandas as pd
 
 from fairlib import tables
-from fairlib.tables import COUNT, listed
+from fairlib.tables import COUNT, complete, listed
+from fairlib.tables.coding import Columns, code, distinct, in_order, index
 
 ACCUMULATED = "accumulated"  # the name of the aggregate in results, so no group may carry it
 EXAMPLES = "examples"  # what is resampled where nothing ties them together
 ROLES = ("group", "label", "prediction", "source", "term")
 ROWS = ("group", "term", "source", "unit", "label", "prediction", "probabilities", "count")  # arrays with a row each
-BIN = "fairlib: bin of "
+BIN, USUAL = "fairlib: bin of ", Columns()
 ROUNDING = 1e-3  # how far probabilities, often stored with few digits, may be from summing to 1
 
 
 class NotMeasurable(ValueError):
     """A metric cannot be computed on this table: what it needs, and what the table lacks."""
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Which column plays which part; one that a table lacks under its default name counts as absent."""
-
-    group: str = "group"
-    label: str = "label"
-    prediction: str = "prediction"
-    source: str = "source"
-    term: str = "term"
-    probability: str = "p_{}"  # the pattern for the classes; without such columns, classes are whatever occurs
-    count: str | None = None  # how many examples a row stands for
-    bins: int | None = None  # of equal width, into which probabilities are put: each becomes the middle of its bin
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +39,11 @@ class Examples:
     term: np.ndarray  # (n,) identity terms; a word that two groups share counts as two terms
     term_group: np.ndarray  # (terms,)
     source: np.ndarray  # (n,) whole templates or originals: what is resampled together
-    unit: np.ndarray | None  # (n,) what is held fixed while the group changes: the source, or a token of it
-    label: np.ndarray | None  # (n,)
-    prediction: np.ndarray | None  # (n,)
-    probabilities: np.ndarray | None  # (n, classes)
     resampled: str  # in words: what varies when the data are resampled
+    unit: np.ndarray | None = None  # (n,) what is held fixed while the group changes: the source, or a token of it
+    label: np.ndarray | None = None  # (n,)
+    prediction: np.ndarray | None = None  # (n,)
+    probabilities: np.ndarray | None = None  # (n, classes)
     count: np.ndarray | None = None  # (n,) how many examples a row stands for; None for one each
 
     def __len__(self) -> int:
@@ -81,22 +67,12 @@ class Examples:
             raise NotMeasurable(f"it needs {spoken.get(column, f'a {column} column')}, which the table lacks")
         return found
 
-    def rows(self, which: np.ndarray) -> Examples:
-        """Return some rows, chosen by a mask or by their places."""
-        return replace(self, **{name: array[which] for name in ROWS if (array := getattr(self, name)) is not None})
-
     def only(self, keep: np.ndarray) -> Examples:
         """Return the examples where `keep` is true; units that lose all their examples go with them."""
-        kept = self.rows(keep)
-        return kept if self.unit is None else replace(kept, unit=np.unique(kept.unit, return_inverse=True)[1])
-
-    def ordered(self) -> Examples:
-        """Return the examples in an order of their own, for engines answer in any order, and draws go row by row."""
-        scores = () if self.probabilities is None else self.probabilities.T
-        codes = [codes for codes in (self.prediction, self.label, self.source, self.group) if codes is not None]
-        if self.resampled != EXAMPLES:
-            return self.rows(np.lexsort([*scores, *codes, self.term]))
-        return _untied(self.rows(np.lexsort([*scores, *codes])))
+        kept = {name: array[keep] for name in ROWS if (array := getattr(self, name)) is not None}
+        if self.unit is not None:
+            kept["unit"] = np.unique(kept["unit"], return_inverse=True)[1]
+        return replace(self, **kept)
 
     def check_units(self, *, one_label: bool) -> None:
         """Raise unless every unit has an example of every group and, if asked, a single label."""
@@ -113,35 +89,29 @@ class Examples:
             raise NotMeasurable(f"all variations of a source must have one label, but {several} source(s) have several")
 
 
-def read(table, columns: Columns = Columns(), *, classes=None, scores: bool = True) -> Examples:
+def read(table, columns: Columns = USUAL, *, classes=None, scores: bool = True) -> Examples:
     """Check a tidy table (anything that `tables` reads), count rows that are alike, and code the columns.
 
     classes : which to measure, by default all. scores : whether probabilities are asked for; if not, they make no rows
     distinct.
     """
-    known, bins = tables.schema(table), columns.bins
-    if bins is not None and not (isinstance(bins, int) and bins > 1):
+    if columns != columns._replace(threshold=USUAL.threshold, within=None, compare=None):
+        raise TypeError("threshold, within and compare are for audits only")
+    if (bins := columns.bins) is not None and not (isinstance(bins, int) and bins > 1):
         raise ValueError(f"bins must be a whole number from 2 on, found {bins!r}")
-    names = {role: getattr(columns, role) for role in ROLES}
-    for role, name in names.items():
-        if name not in known and (name != role or role == "group"):
-            raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
-    chances = probability_columns(columns.probability, known)
-    keys = [name for name in names.values() if name in known]
-    totals, derived = {COUNT: tables.cases(columns.count)}, {}
-    for name in chances.values() if scores else ():
+    known = tables.schema(table)
+    columns, chances = columns.among(known, ROLES, USUAL), probability_columns(columns.probability, known)
+    keys, derived = [name for role in ROLES if (name := getattr(columns, role))], {}
+    asked = [*chances.values()] if scores else []
+    for name in asked:
         tables.check_is_number(known, "probability", name)
         if bins:
             derived[BIN + name] = (nw.col(name).cast(nw.Float64) * bins).floor().clip(0, bins - 1)
-            totals |= tables.range_of(name)
-    binned = [*chances.values()] if derived else []
-    keys += [*derived] or [*chances.values()] * scores
-    kinds = tables.reduce(table, keys, totals, derived=derived, uses=binned, count=columns.count)
-    for name in binned:
-        tables.check_range(kinds, name, highest=1 + ROUNDING, allowed="lie in [0, 1]")
+    how = {"derived": derived, "shares": dict.fromkeys(asked if bins else (), 1 + ROUNDING), "count": columns.count}
+    kinds = tables.reduce(table, [*keys, *(derived or asked)], {COUNT: tables.cases(columns.count)}, **how)
+    for name in how["shares"]:
         kinds[name] = (kinds[BIN + name] + 0.5) / bins
-    examples = coded(kinds, columns, chances, classes=classes)
-    return examples.ordered() if examples.resampled == EXAMPLES or not isinstance(table, pd.DataFrame) else examples
+    return coded(kinds, columns, chances, classes=classes)
 
 
 def coded(frame: pd.DataFrame, columns: Columns, chances: dict[str, str], *, classes=None, unit=None) -> Examples:
@@ -158,8 +128,8 @@ def coded(frame: pd.DataFrame, columns: Columns, chances: dict[str, str], *, cla
         raise ValueError(f"column {columns.group!r} holds one group only, {groups[0]!r}; a comparison needs two")
     if ACCUMULATED in groups:
         raise ValueError(f"column {columns.group!r} may not hold {ACCUMULATED!r}, the name of the aggregate in results")
-    outcomes = {role: found[role] for role in ("label", "prediction") if role in found}
-    known = _classes(list(outcomes.values()), chances)
+    outcomes = {role: found.get(role) for role in ("label", "prediction")}
+    known = _classes([column for column in outcomes.values() if column is not None], chances)
     one = isinstance(classes, str) or not np.iterable(classes)
     wanted = known if classes is None else [classes] if one else list(classes)
     if strange := [name for name in wanted if name not in known]:
@@ -172,13 +142,24 @@ def coded(frame: pd.DataFrame, columns: Columns, chances: dict[str, str], *, cla
         unit=codes.get("source") if unit is None else code(frame[unit])[0],
         probabilities=_probabilities(frame, known, chances, 0.5 / columns.bins if columns.bins else 0.0),
         count=frame[COUNT].to_numpy(dtype=np.int64) if COUNT in frame else None,
-        **{"label": None, "prediction": None} | {role: index(column, known) for role, column in outcomes.items()},
+        **{role: None if column is None else index(column, known) for role, column in outcomes.items()},
         **codes,
     )
 
 
-def tied(*, group: np.ndarray, groups: tuple, term=None, source=None, count=None, **others) -> Examples:
-    """Return examples, with what ties them together: terms within their groups, whole sources, or nothing."""
+def tied(*, groups: tuple, classes: tuple, measured: tuple[int, ...], **rows) -> Examples:
+    """Return examples, with what ties them together: terms within their groups, whole sources, or nothing.
+
+    rows : the arrays of `Examples`, or None. They are put into an order of their own, for engines answer in any, and
+    draws go row by row.
+    """
+    rows = {name: array for name, array in rows.items() if array is not None}
+    keys = [rows[name] for name in ("prediction", "label", "source", "term", "group") if name in rows]
+    order = np.lexsort([*rows.get("probabilities", np.empty((0, 0))).T, *keys])
+    if "count" in rows and rows["count"].sum() <= 2 * len(order):
+        order = np.repeat(order, rows.pop("count")[order])  # where hardly any two are alike, a row is an example
+    rows = {name: array[order] for name, array in rows.items()}
+    group, term, source = (rows.pop(name, None) for name in ("group", "term", "source"))
     terms, term_group = group, np.arange(len(groups))
     if term is not None:
         pairs, terms = np.unique(group * (term.max() + 1) + term, return_inverse=True)
@@ -191,72 +172,19 @@ def tied(*, group: np.ndarray, groups: tuple, term=None, source=None, count=None
         if np.array_equal(owner[source], group):  # all texts of one author, say, who belongs to one group
             terms, term_group, source = source, owner, None
     source = np.zeros(len(group), dtype=int) if source is None else source
-    made = {"groups": groups, "group": group, "term": terms, "term_group": term_group, "source": source}
-    found = Examples(**made, resampled=resampled, **others)
-    if count is None or count.sum() > 2 * len(count):
-        return replace(found, count=count)
-    found = found.rows(np.repeat(np.arange(len(count)), count))  # where hardly any two are alike, a row is an example
-    return found if resampled != EXAMPLES else _untied(found)
-
-
-def _untied(examples: Examples) -> Examples:
-    return replace(examples, term=np.arange(len(examples)), term_group=examples.group)  # every row a term of its own
-
-
-def code(column: pd.Series) -> tuple[np.ndarray, list]:
-    """Return codes, -1 where a value is missing, and values: in the order of the column's categories, or sorted."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        used = column.cat.remove_unused_categories()
-        return used.cat.codes.to_numpy(dtype=np.int64), used.cat.categories.tolist()
-    codes, found = pd.factorize(column.astype(object) if column.dtype == np.float16 else column)
-    values = _in_order(found.tolist())
-    place = {value: rank for rank, value in enumerate(values)}
-    return np.array([*map(place.get, found.tolist()), -1], dtype=np.int64)[codes], values
-
-
-def _in_order(values: Iterable) -> list:
-    try:
-        return sorted(values)
-    except TypeError:  # values of several types have no order of their own, and are sorted by their spelling
-        return sorted(values, key=lambda value: (str(value), type(value).__name__))
-
-
-def distinct(columns: Iterable[pd.Series]) -> list:
-    """Return the values of several columns in order, each once: 1, 1.0 and True are one."""
-    return _in_order(dict.fromkeys(value for column in columns for value in column.unique().tolist()))
-
-
-def index(column: pd.Series, values: list) -> np.ndarray:
-    """Return the place of each value of a column among `values`."""
-    return pd.Index(values, dtype=object).get_indexer(column.astype(object))
-
-
-def complete(frame: pd.DataFrame, name: str) -> pd.Series:
-    """Return a column, or say how many of its values are missing."""
-    if (lacking := frame[name].isna()).any():
-        missing = int(frame.loc[lacking, COUNT].sum()) if COUNT in frame else int(lacking.sum())
-        raise ValueError(f"column {name!r} has {missing} missing value(s); every example needs one")
-    return frame[name]
+    return Examples(groups, classes, measured, group, terms, term_group, source, resampled, **rows)
 
 
 def _classes(outcomes: list[pd.Series], chances: dict[str, str]) -> list:
     """Return all classes in order: those with a probability (one suffices for two), or else those that occur."""
-    occurring = distinct(outcomes)
-    spelled = {str(name): name for name in occurring}
-    if twins := [name for name in occurring if name is not spelled[str(name)]]:
-        both = f"{twins[0]!r} and another, {spelled[str(twins[0])]!r}, that is written alike"
-        columns = listed(column.name for column in outcomes)
-        raise ValueError(f"columns {columns} hold the class {both}; make them of one type")
+    spelled = {str(name): name for name in distinct(outcomes)}
     known = {text: spelled.get(text, text) for text in chances} or spelled
-    if len(chances) == 1 and len({**known, **spelled}) == 2:
-        known |= spelled
+    known |= spelled if len(chances) == 1 and len({**known, **spelled}) == 2 else {}
     for column in outcomes:
         if strange := [name for name in distinct([column]) if name not in known.values()]:
-            raise ValueError(
-                f"column {column.name!r} holds {listed(strange)}, which is no class: the classes, "
-                f"{listed(known.values())}, are those with a probability column"
-            )
-    return _in_order(known.values())
+            allowed = f"the classes, {listed(known.values())}, are those with a probability column, and of one type"
+            raise ValueError(f"column {column.name!r} holds {listed(strange)}, which is no class: {allowed}")
+    return in_order(known.values())
 
 
 def probability_columns(pattern: str, known) -> dict[str, str]:
@@ -277,14 +205,12 @@ def _probabilities(frame: pd.DataFrame, known: list, chances: dict[str, str], ro
     if not fine.all():
         worst = listed(chances[text] for text in fine.index[~fine])
         raise ValueError(f"probabilities must lie in [0, 1]; column(s) {worst} hold others or missing values")
-    for name in map(str, known):
-        if name not in chance:
-            chance[name] = 1 - chance.sum(axis=1)
-    matrix = chance[[*map(str, known)]].to_numpy()
-    sums = matrix.sum(axis=1)
+    for name in {*map(str, known)} - {*chances}:
+        chance[name] = 1 - chance.sum(axis=1)
+    sums = chance.sum(axis=1).to_numpy()
     if (off := np.abs(sums - 1)).max() > ROUNDING + rounded * len(known):
         raise ValueError(
             f"probabilities must sum to 1 over the classes {listed(known)}; {np.count_nonzero(off > ROUNDING)} kind(s) "
             f"of row do not (one sums to {sums[off.argmax()]:.4f})"
         )
-    return matrix
+    return chance[[*map(str, known)]].to_numpy()

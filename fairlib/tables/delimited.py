@@ -6,15 +6,11 @@ field are no part of it. Which columns hold numbers is said, not guessed from th
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,12 +20,7 @@ from tqdm import tqdm
 
 BLOCK, HEADER = 1 << 22, 1 << 16  # bytes of a part that is read at once, and in which the header ends
 BAR = {"delay": 2, "leave": False}  # shown on the error stream where reading takes more than 2 s
-COMPRESSED = {
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
-    ".zst": partial(pa.CompressedInputStream, compression="zstd"),
-}
+COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 
 @dataclass(frozen=True)
@@ -52,13 +43,9 @@ class Delimited:
     @cached_property
     def schema(self) -> pa.Schema:
         """Names and types of the columns. Takes one reading of `classes`."""
-        numbers = {*self.numbers}
-        if (
-            self.classes
-            and {*self.classes} <= {*self._header}
-            and all(map(self._are_numbers, self._text(self.classes)))
-        ):
-            numbers |= {*self.classes}
+        classes = {*self.classes} & {*self._header}
+        told = classes and all(map(self._are_numbers, self._text([*classes])))
+        numbers = {*self.numbers, *(classes if told else ())}
         return pa.schema([(name, pa.float64() if name in numbers else pa.string()) for name in self._header])
 
     def to_batches(self, *, columns: Sequence[str], batch_size: int) -> Iterator[pa.RecordBatch]:
@@ -84,11 +71,9 @@ class Delimited:
     @cached_property
     def _header(self) -> dict[str, list[str]]:
         """How the names stand in the file, by the names without spaces around them."""
-        found = {}
         with self._opened() as reader:
-            for name in reader.schema.names:
-                found.setdefault(name.strip(), []).append(name)
-        return found
+            names = reader.schema.names
+        return {name.strip(): [other for other in names if other.strip() == name.strip()] for name in names}
 
     def _text(self, columns: Sequence[str]) -> Iterator[list[pa.Array]]:
         if twice := [name for name in columns if len(self._header[name]) > 1]:
@@ -104,12 +89,12 @@ class Delimited:
         path = Path(self.path)
         if not path.is_file():
             raise ValueError(f"there is no file {str(path)!r}")
-        size, opened = path.stat().st_size, COMPRESSED.get(path.suffix, lambda file: file)
-        try:
-            with path.open("rb") as raw, tqdm.wrapattr(raw, "read", size, desc="reading", **BAR) as file:
-                yield opened(file)
-        except (EOFError, zlib.error, lzma.LZMAError) as error:
-            raise ValueError(f"{path} is cut off or broken: {error}") from error
+        codec = COMPRESSED.get(path.suffix)
+        with path.open("rb") as raw, tqdm.wrapattr(raw, "read", path.stat().st_size, desc="reading", **BAR) as file:
+            try:
+                yield pa.CompressedInputStream(file, codec) if codec else file
+            except OSError as error:
+                raise ValueError(f"{path} is cut off or broken: {error}") from error
 
     @contextmanager
     def _opened(self, **options) -> Iterator[csv.CSVStreamingReader]:
@@ -128,17 +113,17 @@ class Delimited:
     def _are_numbers(self, columns: list[pa.Array]) -> bool:
         """Whether all values are numbers that a float tells apart."""
         try:
-            numbers = pa.concat_arrays([self._pointed(values.unique()) for values in columns]).cast(pa.float64())
+            numbers = pa.concat_arrays([self._numbers(values.unique()) for values in columns])
         except pa.ArrowInvalid:
             return False
         return pc.all(pc.less(pc.abs(numbers), 2**53), min_count=0).as_py()
 
     def _cast(self, values: pa.Array, field: pa.Field) -> pa.Array:
         try:
-            return (self._pointed(values) if field.type == pa.float64() else values).cast(field.type)
+            return self._numbers(values) if field.type == pa.float64() else values
         except pa.ArrowInvalid as error:
             hint = "" if self.found_decimal == "," else "; if a comma stands before decimals, say so (--decimal ,)"
             raise ValueError(f"column {field.name!r} must hold numbers: {error}{hint}") from error
 
-    def _pointed(self, values: pa.Array) -> pa.Array:
-        return pc.replace_substring(values, ",", ".") if self.found_decimal == "," else values
+    def _numbers(self, values: pa.Array) -> pa.Array:
+        return (pc.replace_substring(values, ",", ".") if self.found_decimal == "," else values).cast(pa.float64())

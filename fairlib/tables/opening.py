@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import narwhals as nw
+import pandas as pd
 import pyarrow.dataset
 
 
@@ -36,9 +37,18 @@ def opened(table):
     if getattr(table, "features", None) and hasattr(table, "with_format"):  # told without importing that library
         return Dataset(table)
     try:
-        return nw.from_native(table)
+        return nw.from_native(_with_categories(table) if isinstance(table, pd.DataFrame) else table)
     except TypeError:
         raise ValueError(
             "a table must be a frame that narwhals knows (pandas, polars, Arrow, DuckDB, Dask, PySpark, ...), a "
             f"datasets.Dataset or the path of Parquet files, found {type(table).__name__}"
         ) from None
+
+
+def _with_categories(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame in which dictionaries of Arrow are categories, for these keep their order in a group-by."""
+    kinds = {name: getattr(kind, "pyarrow_dtype", None) for name, kind in frame.dtypes.items()}
+    if not (names := [name for name, kind in kinds.items() if kind and pyarrow.types.is_dictionary(kind)]):
+        return frame
+    plain = pyarrow.Table.from_pandas(frame[names], preserve_index=False).replace_schema_metadata().to_pandas()
+    return frame.assign(**plain.set_axis(frame.index))

@@ -1,6 +1,5 @@
 import bz2
 import gzip
-import lzma
 import os
 import resource
 import subprocess
@@ -215,8 +214,7 @@ def test_bad_files_are_one_line_and_status_2(tmp_path, capsys):
         "blank.csv": (b"\n\n", no_table),
         "broken.parquet": (b"PAR1 no", ""),
         "broken.csv.gz": (gzip.compress(b"sex,label\n")[:9], "is cut off or broken"),
-        "broken.csv.xz": (b"sex,label\n", "is cut off or broken"),
-        "none.csv.gz": (b"sex,label\n", "Not a gzipped file"),
+        "none.csv.gz": (b"sex,label\n", "is cut off or broken"),
     }
     for name, (content, says) in contents.items():
         (tmp_path / name).write_bytes(content)
@@ -259,10 +257,10 @@ def test_what_is_text_what_is_a_number_and_what_is_missing(tmp_path):
     assert text["label"].to_list() == ["1", "0", "1", "0", "1"]
 
 
-@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "zst"])
 def test_compressed_files(frame, tmp_path, suffix):
     frame.to_csv(tmp_path / "p.csv", index=False)
-    packed = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd}[suffix]
+    packed = {"gz": gzip.compress, "bz2": bz2.compress, "zst": zstd}[suffix]
     (tmp_path / f"p.csv.{suffix}").write_bytes(packed((tmp_path / "p.csv").read_bytes()))
     names = f"p.csv.{suffix}", "p.csv"
     found, expected = (tables.counts(Delimited(tmp_path / name), ["sex", "age"]) for name in names)

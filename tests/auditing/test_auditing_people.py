@@ -6,7 +6,7 @@ import pytest
 
 from fairlib.auditing import people
 
-COLUMNS = people.Columns(("sex",), "label", "prediction", "score")
+COLUMNS = people.Columns(("sex",), "label", "prediction", "score", source=None)
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_predictions_follow_from_the_threshold(frame):
 
 
 def test_without_labels_a_threshold_names_two_classes(frame):
-    counted = people.read(frame, people.Columns(("sex",), probability="score"))
+    counted = people.read(frame, COLUMNS._replace(label=None, prediction=None))
     assert counted.label is None and counted.classes == ("below 0.5", "0.5 or more")
 
 
@@ -91,7 +91,7 @@ def test_labels_that_are_constant_still_have_another_class(frame):
 def test_groups_keep_the_order_of_categories_and_others_are_sorted(frame):
     ordered = frame.assign(sex=pd.Categorical(frame["sex"], ["x", "m", "f"]))
     assert people.read(ordered, COLUMNS).attributes["sex"].names == ("m", "f")
-    numbers = people.read(frame.assign(person=frame["person"] % 12), people.Columns(("person",), "label", "prediction"))
+    numbers = people.read(frame.assign(person=frame["person"] % 12), COLUMNS._replace(group=("person",)))
     assert numbers.attributes["person"].names == tuple(map(str, range(12)))
 
 
@@ -116,6 +116,21 @@ def test_1_and_1_point_0_and_true_are_one_class(frame):
     counted = people.read(frame.assign(prediction=frame["prediction"].astype(float)), COLUMNS)
     assert counted.classes == ("0", "1")
     assert people.read(frame.assign(prediction=frame["prediction"] == 1), COLUMNS).classes == ("0", "1")
+
+
+def test_two_models_are_compared_without_labels(frame):
+    columns = COLUMNS._replace(label=None, probability=None, compare="other")
+    counted = people.read(frame.assign(other=1 - frame["prediction"]), columns)
+    np.testing.assert_array_equal(counted.compare, 1 - counted.prediction)
+
+
+def test_text_beside_numbers_is_one_class_in_whatever_column(frame):
+    columns = COLUMNS._replace(probability=None, compare="other")
+    text, same = frame["label"].astype(str), people.read(frame.assign(other=1), columns)
+    for change in ({"label": text}, {"prediction": frame["prediction"].astype(str)}, {"other": "1"}):
+        found = people.read(frame.assign(**{"other": 1, **change}), columns)
+        assert found.classes == ("0", "1") and "read as one class" in found.notes[0]
+        np.testing.assert_array_equal(np.sort(found.count), np.sort(same.count))
 
 
 def test_several_classes_are_all_measured_unless_one_is_asked_for(frame):
@@ -172,7 +187,7 @@ def test_other_bad_input_is_named(frame):
 
 
 def test_one_column_may_play_two_parts(frame):
-    counted = people.read(frame, people.Columns(("label",), "label", "prediction"))
+    counted = people.read(frame, COLUMNS._replace(group=("label",)))
     assert counted.attributes["label"].names == ("0", "1")
 
 

@@ -76,7 +76,7 @@ def test_intervals_within_strata_cover(base):
         ones = [rng.binomial(n, rates[where] + 0.1 * (sex == "f")) for (sex, where), n in sizes.items()]
         counts = [count for one, n in zip(ones, sizes.values(), strict=True) for count in (n - one, one)]
         frame = pd.DataFrame(rows, columns=["sex", "where", "prediction"]).assign(count=counts)
-        found = read(frame, Columns(("sex",), prediction="prediction", count="count", within="where"))
+        found = read(frame, Columns(("sex",), None, "prediction", None, None, "count", within="where"))
         (question,), (family,) = sums(found, ("predicted",)), families(found, depth=1, reference={})
         (low,), (high,) = comparing.ends(strata.contrast(question, family, found.within), alpha)
         covered += low <= 0.1 <= high

@@ -63,7 +63,7 @@ def test_levels_of_probabilities_change_next_to_nothing():
     alone = frame[frame["sex"] == "male"]
     exact = roc_auc_score(alone["label"], alone["score"]) - roc_auc_score(frame["label"], frame["score"])
     assert found["SubgroupAUCGap", "male"] == pytest.approx(exact, abs=2e-3)
-    columns = counts_of.Columns(("sex",), **BINARY, probability="score")
+    columns = counts_of.Columns(("sex",), **BINARY, probability="score", source=None)
     coded = counts_of.by_level(frame, columns, 4000)["sex"]
     assert np.average(coded.probability(), weights=coded.count) == pytest.approx(frame["score"].mean())
     assert len(np.unique(coded.probability(most=50))) <= 50

@@ -84,7 +84,7 @@ def test_by_default_every_metric_that_the_table_allows_and_reasons_for_the_other
         (
             lambda d: d.assign(label=1, prediction="1"),
             {"metrics": "FPED"},
-            "'label', 'prediction' hold the class 1 and another, '1', that is written alike",
+            "'label' holds 1, which is no class: .* with a probability column, and of one type",
         ),
         (lambda d: d, {"probability": "p_"}, "pattern with one '{}'"),
         (lambda d: d, {"confidence": 95}, r"confidence must be in \(0, 1\), found 95"),

@@ -87,7 +87,7 @@ def draws_for(frame, seed, replicates=3):
 @given(seed=st.integers(0, 10**6), by_unit=st.booleans())
 def test_weights_are_repetitions_and_new_groups_are_relabelling(counted, seed, by_unit):
     """The reduction under draws, replicate by replicate, against the table written out with its rows repeated."""
-    frame = suite(sources=4, terms=3, digits=1, seed=seed)
+    frame = suite(sources=4, terms=3, digits=1, seed=seed).sort_values(["group", "term", "source"], ignore_index=True)
     draws, examples = draws_for(frame, seed)
     people = np.random.default_rng(seed).integers(1, 4, len(frame)) if counted else 1
     examples = replace(examples, count=people if counted else None)

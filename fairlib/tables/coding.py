@@ -1,0 +1,70 @@
+"""Which column of a table plays which part, and codes for the values that it holds: alike for metrics and audits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+
+from fairlib.tables import listed
+
+
+class Columns(NamedTuple):
+    """Which column plays which part, and how probabilities are read; those of an audit are named, or None."""
+
+    group: str | tuple[str, ...] = "group"
+    label: str | None = "label"
+    prediction: str | None = "prediction"
+    probability: str | None = "p_{}"  # a pattern for the classes; in an audit, that of one class
+    source: str | None = "source"  # what belongs together: a person, a template
+    count: str | None = None  # how many cases a row stands for
+    threshold: float = 0.5  # where an audit has probabilities and no predictions
+    within: str | None = None  # the stratum, in an audit
+    compare: str | None = None  # what another model predicts, in an audit
+    term: str | None = "term"  # an identity term
+    bins: int | None = None  # of equal width, into which probabilities are put: each becomes the middle of its bin
+
+    def among(self, known: nw.Schema, roles: Sequence[str], usual: Columns | None = None) -> Columns:
+        """Return those that a table has; one that it lacks is an error, or absent if it has its usual name."""
+        absent = {}
+        for role in roles:
+            asked = getattr(self, role)
+            for name in asked if isinstance(asked, tuple) else () if asked is None else (asked,):
+                if not isinstance(name, str):
+                    raise ValueError(f"names of columns must be words, found {name!r}; rename it")
+                if name not in known and (role == "group" or name != getattr(usual, role, None)):
+                    raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
+                absent |= {} if name in known else {role: None}
+        return self._replace(**absent)
+
+
+def code(column: pd.Series) -> tuple[np.ndarray, list]:
+    """Return codes, -1 where a value is missing, and values: in the order of the column's categories, or sorted."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        used = column.cat.remove_unused_categories()
+        return used.cat.codes.to_numpy(dtype=np.int64), used.cat.categories.tolist()
+    codes, found = pd.factorize(column)
+    values = in_order(found.tolist())
+    place = {value: rank for rank, value in enumerate(values)}
+    return np.array([*map(place.get, found.tolist()), -1], dtype=np.int64)[codes], values
+
+
+def distinct(columns: Iterable[pd.Series]) -> list:
+    """Return the values of several columns in order, each once: 1, 1.0 and True are one."""
+    return in_order(dict.fromkeys(value for column in columns for value in column.unique().tolist()))
+
+
+def index(column: pd.Series, values: list) -> np.ndarray:
+    """Return the place of each value of a column among `values`."""
+    return pd.Index(values, dtype=object).get_indexer(column.astype(object))
+
+
+def in_order(values: Iterable) -> list:
+    """Sort values; those of several types have no order of their own, and are sorted by their spelling."""
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=lambda value: (str(value), type(value).__name__))
