@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -42,7 +41,7 @@ def measure_sequences(
     2   FNED   LOC  accumulated    1.0
     """
     chosen, explicit = choose(metrics)
-    names = Columns(**{field.name: options.pop(field.name) for field in fields(Columns) if field.name in options})
+    names = Columns(**{name: options.pop(name) for name in Columns._fields if name in options})
     if names.count is not None or names.bins is not None:
         raise ValueError("count and bins are for tables of examples: a row of tokens is one token, as it is")
     views, not_aligned = _views(tokens, names, {"position": position, "slot": slot}, classes)
