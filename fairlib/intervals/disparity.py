@@ -34,6 +34,8 @@ from fairlib.intervals import betting, moments, pairs, proportions
 from fairlib.intervals.moments import Moments
 
 DEFAULT, DEFAULT_BETWEEN, DEFAULT_PAIRED = "exact_unconditional", "betting", "betting_pairs"
+ENOUGH = 10  # examples per squared skewness: with these, Welch's interval misses in at most 7 % of samples
+SKEWED = f"undefined, fewer examples in a group than {ENOUGH} times its squared skewness"
 
 
 @dataclass(frozen=True)
@@ -90,10 +92,19 @@ def disparity_interval(
     between = {"cost_a": _between(a), "cost_b": _between(b)}
     name = method or (DEFAULT_PAIRED if paired else DEFAULT_BETWEEN if any(between.values()) else DEFAULT)
     low, high = _ends(METHODS[name], a, b, between, 1 - confidence, rng)
+    skewed = name == "welch" and (_skewed(a) or _skewed(b))
+    low, high, name = (np.nan, np.nan, f"welch: {SKEWED}") if skewed else (low, high, name)
     estimate = max_cost * float(np.average(a.values, weights=a.count) - np.average(b.values, weights=b.count))
     low, high = (max_cost * float(np.clip(end, -1, 1)) for end in (low, high))
     # A bettor weighs the examples a little differently; an interval without its estimate would only confuse.
     return Interval(estimate, min(low, estimate), max(high, estimate), confidence, name)
+
+
+def _skewed(costs: tables.Counted) -> bool:
+    """Return whether n < `ENOUGH` G₁², where G₁ is the sample's skewness (Cochran's rule), or all costs are equal."""
+    n, away = costs.count.sum(), costs.values - np.average(costs.values, weights=costs.count)
+    square, cube = (np.average(away**power, weights=costs.count) for power in (2, 3))
+    return bool(square < 1e-24 or n * square**3 < ENOUGH * cube**2)
 
 
 def _ends(method: Method, a: tables.Counted, b: tables.Counted, between: dict, alpha: float, rng) -> tuple:

@@ -79,7 +79,30 @@ def test_the_sides_of_a_betting_interval_share_the_chance_to_miss(name, costs, m
 def test_extreme_tables(name):
     for cost_a, cost_b in (([0.0] * 5, [0.0] * 9), ([1.0] * 5, [0.0] * 9), ([1.0] * 5, [1.0] * 9)):
         found = disparity_interval(cost_a, cost_b, method=name)
-        assert -1 <= found.low <= cost_a[0] - cost_b[0] <= found.high <= 1
+        assert -1 <= found.low <= cost_a[0] - cost_b[0] <= found.high <= 1 or found.method.startswith(
+            "welch: undefined"
+        )
+
+
+@pytest.mark.parametrize(("n_a", "n_b"), [(30, 30), (30, 100), (40, 300)])
+def test_welch_covers_or_says_that_it_cannot(n_a, n_b):
+    """Enumerated: of samples with rare errors it misses half or more; undefined where it cannot know, it misses few."""
+    x_a, x_b = np.arange(n_a + 1), np.arange(n_b + 1)
+    low, high = bounds.METHODS["welch"].counts(x_a[:, None], n_a, x_b[None, :], n_b, alpha=0.05)
+    of_a, of_b = (
+        [bounds._skewed(Counted(np.array([0.0, 1.0]), np.array([n - x, x]))) for x in range(n + 1)] for n in (n_a, n_b)
+    )
+    defined = ~np.logical_or.outer(of_a, of_b)
+    covered = []
+    for rate_a in (0.005, 0.02, 0.05, 0.1, 0.3, 0.5, 0.97):
+        for rate_b in (0.005, 0.02, 0.05, 0.1, 0.3, 0.5, 0.97):
+            missed = (low > rate_a - rate_b + 1e-12) | (high < rate_a - rate_b - 1e-12)
+            of_tables = np.outer(stats.binom.pmf(x_a, n_a, rate_a), stats.binom.pmf(x_b, n_b, rate_b))
+            covered.append((1 - of_tables[missed].sum(), 1 - of_tables[missed & defined].sum()))
+    as_it_is, guarded = np.min(covered, axis=0)
+    assert as_it_is < 0.7 and guarded >= 0.93
+    rare = disparity_interval(np.zeros(30), np.arange(500) < 10, method="welch")
+    assert np.isnan(rare.low) and "fewer examples in a group than 10 times its squared skewness" in str(rare)
 
 
 def test_what_is_taken_by_default(costs):
