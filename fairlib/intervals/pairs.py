@@ -48,7 +48,7 @@ def tango(only_a, only_b, n, *, alpha: float):
     -0.0148 0.0247
     """
     only_a, only_b, n = np.broadcast_arrays(*(np.asarray(count, dtype=float) for count in (only_a, only_b, n)))
-    return accepted(tango_score, (only_a, only_b, n), (only_b, only_a, n), (only_a - only_b) / n, alpha)
+    return accepted(tango_score, (only_a, only_b, n), (only_a - only_b) / n, alpha)
 
 
 def tango_score(difference, only_a, only_b, n) -> np.ndarray:

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -49,9 +50,8 @@ def sample_size(bias: float, *, power: float = 0.8, method: str = DEFAULT, rng=0
     2184
     """
     planned = _design(bias, method, **design)
-    found = _smallest(
-        lambda n: _power(n, planned, rng), _wald_size(planned, power), planned, power, most=LARGEST, whole=True
-    )
+    power_at = partial(_power, design=planned, rng=rng)
+    found = _smallest(power_at, _wald_size(planned, power), planned, power, most=LARGEST)
     if found is None:
         raise ValueError(f"bias {bias:g} would need more than {LARGEST:,} examples with method {method!r}")
     return found
@@ -69,24 +69,25 @@ def smallest_bias(n: int, *, power: float = 0.8, method: str = DEFAULT, rng=0, *
     checked("n", n, "a whole number from 1 on", lambda n: (n >= 1) & (n == np.floor(n)))
     error, discordant = design.get("error") or 0.0, design.get("discordant")
     checked("error", error, "in [0, 1)", lambda rate: (rate >= 0) & (rate < 1))
-    most = min(1.0 - error, 1.0 if discordant is None else discordant)
-
-    def planned(bias: float) -> _Design:
-        return _design(float(bias), method, **design)
-
-    worst = planned(most)
+    most, planned = (
+        min(1.0 - error, 1.0 if discordant is None else discordant),
+        partial(_design, method=method, **design),
+    )
+    widest = planned(most)
     start = float(bisection(lambda bias: _wald_size(planned(bias), power) >= n, 1e-6, most, steps=30))
-    found = _smallest(lambda bias: _power(n, planned(bias), rng), start, worst, power, most=most, whole=False)
+    found = _smallest(lambda bias: _power(n, planned(bias), rng), start, widest, power, most=most)
     return float("nan") if found is None else found
 
 
-def _smallest(power_at: Callable, start: float, design: _Design, power: float, *, most: float, whole: bool):
+def _smallest(power_at: Callable, start: float, design: _Design, power: float, *, most: float):
     """Return the smallest number (or bias, to a ten-thousandth) that has this power, if any up to `most` has.
 
     `start` is what normal theory asks for. Two looks say how far it is from there, as normal quantiles grow with the
     bias and the root of n; then strides grow until one number does not suffice and one does, and these are halved.
     """
     checked("power", power, "in (0, 1)", lambda power: (power > 0) & (power < 1))
+    whole, exact = isinstance(most, int), 0.001 * (design.method == "exact_unconditional")
+    exact = 0.01 if METHODS[design.method].counts is None else exact  # simulated: the rest would be noise
     up, down = (math.ceil, math.floor) if whole else (float, float)
     least, slack, stride = (1, 1.002, 1.01) if whole else (1e-4, 1.0, 1.004)
     critical, wanted = stats.norm.isf(design.alpha / 2), stats.norm.ppf(power)
@@ -103,7 +104,7 @@ def _smallest(power_at: Callable, start: float, design: _Design, power: float, *
     while low == 0 and high > least:
         fewer, stride = down(high / stride), min(stride**2, 1.3)
         low, high = (0, fewer) if power_at(fewer) >= power else (fewer, high)
-    while high - low > max(least, design.coarse * low):
+    while high - low > max(least, exact * low):
         middle = down((low + high) / 2)
         low, high = (low, middle) if power_at(middle) >= power else (middle, high)
     return high
@@ -156,18 +157,13 @@ def _above_zero(design: _Design, table: tuple) -> np.ndarray:
         return tests[design.method](0.0, *table) > stats.norm.isf(design.alpha / 2)
     if design.method != "exact_unconditional":
         return METHODS[design.method].counts(*table, alpha=design.alpha)[0] > 0
-    return _exact_above_zero(design, *table)
-
-
-def _exact_above_zero(design: _Design, x_a, n_a: int, x_b, n_b: int) -> np.ndarray:
-    """Return it for tables that are likely; the level is that of the one among them that needs most."""
-    counts, near = [], []
-    for n, rate in ((n_a, design.rate_a), (n_b, design.rate_b)):
-        counts.append((stats.binom.ppf(UNLIKELY / 4, n, rate), stats.binom.isf(UNLIKELY / 4, n, rate)))
-        (low, _), (_, high) = (proportions.limits(x, n, proportions.APART * design.alpha / 4) for x in counts[-1])
-        near.append((float(low), float(high)))
-    (fewest, most), level = counts[1], proportions.exact_level(n_a, n_b, design.alpha, tuple(near))
-    return (x_b >= fewest) & (x_b <= most) & (proportions.newcombe_low(x_a, n_a, x_b, n_b, design.alpha) >= level)
+    _, n_a, x_b, n_b = table  # those that are likely, at the level of the one among them that needs most
+    sides = np.array([[n_a], [n_b]]), np.array([[design.rate_a], [design.rate_b]])
+    counts = stats.binom.ppf([UNLIKELY / 4, 1 - UNLIKELY / 4], *sides)
+    low, high = proportions.limits(counts, sides[0], proportions.APART * design.alpha / 4)
+    near = tuple(zip(low[:, 0].tolist(), high[:, 1].tolist(), strict=True))
+    enough = proportions.newcombe_low(*table, design.alpha) >= proportions.exact_level(n_a, n_b, design.alpha, near)
+    return (x_b >= counts[1, 0]) & (x_b <= counts[1, 1]) & enough
 
 
 def _simulated(n: int, design: _Design, rng) -> float:
@@ -189,34 +185,18 @@ def _simulated(n: int, design: _Design, rng) -> float:
     return convinced / GAMES
 
 
-@dataclass(frozen=True)
-class _Design:
+class _Design(NamedTuple):
     """How examples come: 0-1 errors of `rate_a` and `rate_b` in groups of shares gamma and 1 - gamma, or in pairs."""
 
     method: str
+    paired: bool
+    bias: float
     rate_a: float
     rate_b: float
     gamma: float
-    discordant: float
+    discordant: float  # share of the pairs in which exactly one goes wrong
+    only_a: float  # and of those in which that is A
     alpha: float
-
-    @property
-    def paired(self) -> bool:
-        return METHODS[self.method].paired
-
-    @property
-    def bias(self) -> float:
-        return self.rate_a - self.rate_b
-
-    @property
-    def only_a(self) -> float:
-        """The share of the pairs in which A alone goes wrong."""
-        return (self.bias + self.discordant) / 2
-
-    @property
-    def coarse(self) -> float:
-        """How exact a search may be: where power is simulated, more than 1 % would be noise."""
-        return 0.01 if METHODS[self.method].counts is None else 0.001 * (self.method == "exact_unconditional")
 
     def sizes(self, n: int) -> tuple[int, int]:
         n_a = min(max(round(self.gamma * n), 1), n - 1)
@@ -226,7 +206,7 @@ class _Design:
 def _design(bias, method, error=None, gamma=0.5, discordant=None, confidence=0.95) -> _Design:
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
-    checked("bias", bias, "in (0, 1]", lambda bias: (bias > 0) & (bias <= 1))
+    bias = float(checked("bias", bias, "in (0, 1]", lambda bias: (bias > 0) & (bias <= 1)))
     error = (1 - bias) / 2 if error is None else error
     checked("error", error, f"in [0, 1 - bias={1 - bias:g}]", lambda rate: (rate >= 0) & (rate <= 1 - bias + 1e-12))
     checked("gamma", gamma, "in (0, 1)", lambda share: (share > 0) & (share < 1))
@@ -234,4 +214,5 @@ def _design(bias, method, error=None, gamma=0.5, discordant=None, confidence=0.9
     rate = min(error + bias, 1.0)
     discordant = rate * (1 - error) + error * (1 - rate) if discordant is None else discordant
     checked("discordant", discordant, f"in [bias={bias:g}, 1]", lambda share: (share >= bias - 1e-12) & (share <= 1))
-    return _Design(method, rate, error, gamma, min(max(discordant, bias), 1.0), 1 - confidence)
+    discordant, bias, paired = min(max(discordant, bias), 1.0), rate - error, METHODS[method].paired
+    return _Design(method, paired, bias, rate, error, gamma, discordant, (bias + discordant) / 2, 1 - confidence)

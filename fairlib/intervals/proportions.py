@@ -44,14 +44,11 @@ def newcombe(x_a, n_a, x_b, n_b, *, alpha: float):
     return confint_proportions_2indep(x_a, n_a, x_b, n_b, compare="diff", method="newcomb", alpha=alpha)
 
 
-def accepted(score: Callable, counts: tuple, swapped: tuple, difference, alpha: float):
-    """Return the ends of the differences δ that a test does not reject: z = score(δ, *counts) > 0 falls as δ grows.
-
-    swapped : the counts with the groups exchanged, whose interval is the mirrored one.
-    """
+def accepted(score: Callable, counts: tuple, difference, alpha: float):
+    """Return the ends of the differences δ that a test does not reject: z = score(δ, *counts) falls as δ grows."""
     critical = stats.norm.isf(alpha / 2)
     low = bisection(lambda end: score(end, *counts) > critical, -1.0, difference, steps=44)
-    return low, -bisection(lambda end: score(end, *swapped) > critical, -1.0, -difference, steps=44)
+    return low, bisection(lambda end: score(end, *counts) < -critical, 1.0, difference, steps=44)
 
 
 def standardized(distance, variance, *, rounding: float) -> np.ndarray:
@@ -72,8 +69,8 @@ def miettinen_nurminen(x_a, n_a, x_b, n_b, *, alpha: float):
     >>> print(f"{low:.5f} {high:.5f}")
     0.05283 0.33817
     """
-    x_a, n_a, x_b, n_b = np.broadcast_arrays(*(np.asarray(count, dtype=float) for count in (x_a, n_a, x_b, n_b)))
-    return accepted(score, (x_a, n_a, x_b, n_b), (x_b, n_b, x_a, n_a), x_a / n_a - x_b / n_b, alpha)
+    counts = np.broadcast_arrays(*(np.asarray(count, dtype=float) for count in (x_a, n_a, x_b, n_b)))
+    return accepted(score, counts, counts[0] / counts[1] - counts[2] / counts[3], alpha)
 
 
 def score(difference, x_a, n_a, x_b, n_b) -> np.ndarray:
