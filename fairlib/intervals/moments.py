@@ -84,8 +84,8 @@ def empirical_bernstein(a: Moments, b: Moments, *, alpha: float):
 def welch(a: Moments, b: Moments, *, alpha: float):
     """Welch's t interval: normal theory with unequal variances. Groups without any variance get no width at all.
 
-    Where errors are rare it covers far less than it says: 26 % of samples of 30 and 500 at worst. `disparity_interval`
-    gives it for n >= `ENOUGH` G₁² only, G₁ the skewness of each sample (Cochran 1977, "Sampling Techniques", 2.15).
+    Where errors are rare it covers far less than it says: 36 % of samples of 30 and 100 at worst. `disparity_interval`
+    gives it where each sample has n >= 10 G₁², G₁ its skewness (after Cochran 1977, "Sampling Techniques"): then 93 %.
     """
     if np.any(np.minimum(a.n, b.n) < 2):
         raise ValueError("method 'welch' needs at least two examples in each group")
