@@ -31,7 +31,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fairlib import tables
 from fairlib.checks import check_confidence, check_max_cost, checked, costs
@@ -63,14 +62,7 @@ class Method:
 
 
 def disparity_interval(
-    cost_a: ArrayLike,
-    cost_b: ArrayLike,
-    *,
-    method: str | None = None,
-    max_cost: float = 1.0,
-    confidence: float = 0.95,
-    paired: bool = False,
-    rng=None,
+    cost_a, cost_b, *, method=None, max_cost: float = 1.0, confidence: float = 0.95, paired: bool = False, rng=None
 ) -> Interval:
     """Return mean(cost_a) - mean(cost_b) with its interval.
 
@@ -100,8 +92,8 @@ def disparity_interval(
     between = {"cost_a": _between(a), "cost_b": _between(b)}
     name = method or (DEFAULT_PAIRED if paired else DEFAULT_BETWEEN if any(between.values()) else DEFAULT)
     low, high = _ends(METHODS[name], a, b, between, 1 - confidence, rng)
-    skewed = name == "welch" and (_skewed(a) or _skewed(b))
-    low, high, name = (np.nan, np.nan, f"welch: {SKEWED}") if skewed else (low, high, name)
+    if name == "welch" and (_skewed(a) or _skewed(b)):
+        low, high, name = np.nan, np.nan, f"welch: {SKEWED}"
     estimate = max_cost * float(np.average(a.values, weights=a.count) - np.average(b.values, weights=b.count))
     low, high = (max_cost * float(np.clip(end, -1, 1)) for end in (low, high))
     # A bettor weighs the examples a little differently; an interval without its estimate would only confuse.

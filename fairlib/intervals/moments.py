@@ -7,7 +7,7 @@ arrays, and returns the two ends of an interval for mean_a - mean_b that is to b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,8 +16,7 @@ from scipy import stats
 from fairlib import bernstein
 
 
-@dataclass(frozen=True)
-class Moments:
+class Moments(NamedTuple):
     """What a group's costs come down to: how many, their mean, and their variance with n - 1 in the denominator."""
 
     n: ArrayLike

@@ -16,7 +16,6 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from fairlib.checks import check_confidence, check_max_cost, checked, costs, examples
 from fairlib.interval import Interval, bisection
@@ -58,29 +57,24 @@ class SequentialAudit:
         """Take in one example of group A (+1) or B (-1), or neither (0); return whether 0 is excluded by now."""
         costs("cost", [cost], self.options["max_cost"])
         if checked("group", group, "+1, -1 or 0", lambda side: np.isin(side, [-1, 0, 1])):
-            self.costs.append(cost / self.options["max_cost"])
+            self.costs.append(cost)
             self.groups.append(group)
-            z, alpha = _matched(np.array(self.costs), np.array(self.groups), self.sizes), 1 - self.options["confidence"]
+            shares, alpha = np.array(self.costs) / self.options["max_cost"], 1 - self.options["confidence"]
+            z = _matched(shares, np.array(self.groups), self.sizes)
             self.excludes_zero |= _ever_rejected(z, 0.5, alpha) or _ever_rejected(1 - z, 0.5, alpha)
         return self.excludes_zero
 
     def interval(self) -> Interval:
         """Return the difference so far, with an interval that holds at all times at once; NaN without either group."""
-        found, most = (np.nan, np.nan, np.nan), self.options["max_cost"]
+        found = [np.nan]
         if len({*self.groups}) == 2:
-            table = confidence_sequence(np.multiply(self.costs, most), self.groups, at=[self.n], **self.options)
+            table = confidence_sequence(self.costs, self.groups, at=[self.n], **self.options)
             found = table[["estimate", "low", "high"]].iloc[0].tolist()
         return Interval(found[0], min(found), max(found), self.options["confidence"], "confidence sequence")
 
 
 def confidence_sequence(
-    cost: ArrayLike,
-    membership: ArrayLike,
-    *,
-    at: ArrayLike | None = None,
-    gamma: float = 0.5,
-    max_cost: float = 1.0,
-    confidence: float = 0.95,
+    cost, membership, *, at=None, gamma: float = 0.5, max_cost: float = 1.0, confidence: float = 0.95
 ) -> pd.DataFrame:
     """Return the confidence sequence along a list of annotated examples, in the order in which they were annotated.
 
