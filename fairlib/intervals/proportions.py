@@ -152,7 +152,7 @@ def exact_level(n_a: int, n_b: int, alpha: float, near: tuple) -> float:
         return float(np.subtract(*ndtri(np.clip([region.largest(0.0)[0], region.allowed], 1e-6, 1 - 1e-6))))
 
     reach = min(4 / np.sqrt(min(n_a, n_b)), 2.0)
-    exact = reach * (1e-7 if n_a + n_b < 10_000 else 2e-5)
+    exact = reach * (1e-7 if n_a + n_b < 10_000 else 5e-5)
     return optimize.brentq(excess, -reach, reach, xtol=exact) + 2 * exact
 
 
