@@ -14,7 +14,7 @@ from scipy import stats
 
 from fairlib import disparity_interval
 from fairlib.data import write_whole
-from fairlib.intervals import betting, planning
+from fairlib.intervals import betting, gaps, planning
 from fairlib.intervals.disparity import METHODS
 from fairlib.recipes.coverage import exact_rejections
 
@@ -36,7 +36,13 @@ COSTS = {
 SIZES = [(20, 20), (10, 90), (100, 100), (50, 450), (250, 250)]
 EXPERIMENTS, BATCH = 1000, 50
 DESIGNS = [(0.1, 0.1, 0.5), (0.1, 0.2, 0.5), (0.2, 0.02, 0.3), (0.3, 0.3, 0.5), (0.1, 0.05, 0.3)]  # bias, error, gamma
-AUDIT = [(30, 30), (33, 33), (30, 100), (50, 50), (100, 100), (100, 1000)]
+FEW = [(30, 30), (33, 33), (30, 100), (30, 500), (100, 100), (100, 1000)]
+CLOSED = ("welch", "welch, undefined where skewed", "bernstein_sample", "newcombe", "miettinen_nurminen")
+SKEWED = {
+    "exponential": lambda rng, shape: np.minimum(rng.exponential(0.1, shape), 1),
+    "lognormal": lambda rng, shape: np.minimum(rng.lognormal(-4, 1.5, shape), 1),
+    **{name: COSTS[name] for name in ("beta(.05, 1)", "rarely .5 or 1")},
+}
 
 
 def samples(values: tuple, n: int) -> np.ndarray:
@@ -105,22 +111,50 @@ def delivered(bias: float, error: float, gamma: float) -> dict:
     return {"bias": bias, "error": error, "gamma": gamma, "n": n, "delivered": power}
 
 
-def audited(n_a: int, n_b: int, *, few: int = 5) -> dict:
-    """Return the lowest coverage, for rates a thousandth apart, of Newcombe's interval, exact ones where counts < 5."""
+def lowest(name: str, n_a: int, n_b: int) -> dict:
+    """Return the lowest coverage, enumerated, over error rates that are multiples of 1/200 and their differences.
+
+    An undefined interval misses nothing: it claims nothing.
+    """
     x_a, x_b = np.arange(n_a + 1)[:, None], np.arange(n_b + 1)[None, :]
-    rare = np.minimum(np.minimum(x_a, n_a - x_a), np.minimum(x_b, n_b - x_b)) < few
-    both = [METHODS[name].counts(x_a, n_a, x_b, n_b, alpha=0.05) for name in ("clopper_pearson", "newcombe")]
-    low, high = (np.where(rare, both[0][end], both[1][end]) for end in (0, 1))
-    rates = np.arange(1, 1000) / 1000
+    if name == "gaps.interval":
+        found = [gaps.interval([i, j], [n_a, n_b]) for i in x_a[:, 0] for j in x_b[0]]
+        low, high = np.array([(gap.low, gap.high) for gap in found]).T.reshape(2, n_a + 1, n_b + 1)
+    else:
+        low, high = METHODS[name.split(",")[0]].counts(x_a, n_a, x_b, n_b, alpha=0.05)
+    undefined = np.zeros(low.shape, dtype=bool)
+    if "undefined" in name:
+        undefined |= is_skewed(n_a)[:, None] | is_skewed(n_b)
+    rates = np.arange(1, 200) / 200
     of_a, of_b = (stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) for n in (n_a, n_b))
-    equal = np.einsum("ir,ij,jr->r", of_a, (low <= 0) & (high >= 0), of_b)
-    at = int(equal.argmin())
-    apart = []
-    for difference in (0.05, 0.1, 0.2):
-        k = round(1000 * difference)
-        inside = (low <= difference) & (difference <= high)
-        apart.append(np.einsum("ir,ij,jr->r", of_a[:, k:], inside, of_b[:, :-k]).min())
-    return {"n_a": n_a, "n_b": n_b, "no difference": equal[at], "at rate": rates[at], "5, 10, 20 points": min(apart)}
+    worst = (2.0, 0.0, 0.0)
+    for step in range(-190, 191, 2):
+        truth = abs(step / 200) if name == "gaps.interval" else step / 200
+        holds = undefined | ((low <= truth + 1e-12) & (truth - 1e-12 <= high))
+        up, down = max(step, 0), max(-step, 0)
+        rate_a, rate_b = of_a[:, up : 199 - down], of_b[:, down : 199 - up]
+        coverage = np.einsum("ir,ir->r", rate_a, holds @ rate_b)
+        worst = min(worst, (coverage.min(), step / 200, rates[down + coverage.argmin()]))
+    return {"interval": name, "n_a": n_a, "n_b": n_b} | dict(
+        zip(("lowest", "difference", "rate of B"), worst, strict=True)
+    )
+
+
+def is_skewed(n: int) -> np.ndarray:
+    """Return for every count of errors among n whether Welch's interval is undefined with it."""
+    other = np.repeat([0.0, 1.0], 50)
+    found = [disparity_interval(np.arange(n) < x, other, method="welch") for x in range(n + 1)]
+    return np.array([np.isnan(interval.low) for interval in found])
+
+
+def skewed(name: str, n_a: int, n_b: int, rng: np.random.Generator, *, experiments: int = 4000) -> dict:
+    """Return how often Welch's interval holds "no difference", or is undefined, for costs in between."""
+    draw = SKEWED[name]
+    found = [disparity_interval(draw(rng, n_a), draw(rng, n_b), method="welch") for _ in range(experiments)]
+    coverage = 1 - np.mean([interval.excludes(0) for interval in found])
+    row = {"costs": name, "n_a": n_a, "n_b": n_b, "not missed": coverage}
+    row |= {"error": np.sqrt(max(coverage * (1 - coverage), 1 / experiments) / experiments)}
+    return row | {"undefined": np.mean([np.isnan(interval.low) for interval in found])}
 
 
 def timed() -> list[dict]:
@@ -145,6 +179,19 @@ def table(rows: list[dict]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def few_examples() -> list[str]:
+    """Return what intervals cover from 30 examples a group on."""
+    rng = np.random.default_rng(6)
+    rows = [lowest(name, *sizes) for name in CLOSED for sizes in FEW]
+    rows += [lowest("gaps.interval", *sizes) for sizes in FEW if max(sizes) <= 100]
+    return [
+        "## Few examples of 0-1 costs: the lowest coverage, enumerated, and where (rates are multiples of 1/200)",
+        table(rows),
+        "## Welch's interval for few examples of skewed costs: 4,000 experiments without a difference",
+        table([skewed(name, *sizes, rng) for name in SKEWED for sizes in ((30, 30), (30, 500), (100, 1000))]),
+    ]
+
+
 def main() -> None:
     """Write the result."""
     rng = np.random.default_rng(5)
@@ -157,8 +204,7 @@ def main() -> None:
         table([simulated(name, *sizes, rng) for sizes in SIZES for name in COSTS]),
         "## Planned for 80 % power with the exact interval: what is delivered, enumerated",
         table([delivered(*design) for design in DESIGNS]),
-        "## Newcombe's interval, exact ones where a count is below 5: lowest coverage, enumerated for rates .001 apart",
-        table([audited(*sizes) for sizes in AUDIT]),
+        *few_examples(),
         "## How long the default takes, in seconds of one processor",
         table(timed()),
     ]

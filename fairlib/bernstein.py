@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fairlib.checks import checked, examples, shown
 from fairlib.interval import Interval
 
 
@@ -23,7 +24,7 @@ def groupwise_disparity(cost, membership) -> float:
     >>> groupwise_disparity(cost=[1, 0, 1, 0, 0, 0], membership=[1, 1, 1, -1, -1, 0])
     0.6666666666666666
     """
-    cost, membership = _examples(cost, membership)
+    cost, membership = examples(cost, membership)
     return float(cost[membership == 1].mean() - cost[membership == -1].mean())
 
 
@@ -38,10 +39,10 @@ def amortized_disparity(cost, membership, *, proportions=None) -> np.ndarray:
     >>> amortized_disparity(cost=[1, 0, 1, 1], membership=[1, 1, -1, 0]).tolist()
     [2.0, 0.0, -4.0, 0.0]
     """
-    cost, membership = _examples(cost, membership)
+    cost, membership = examples(cost, membership)
     if proportions is None:
         proportions = np.mean(membership == 1), np.mean(membership == -1)
-    shares = _numbers("proportions", proportions, "in (0, 1)", lambda share: (share > 0) & (share < 1))
+    shares = checked("proportions", proportions, "in (0, 1)", lambda share: (share > 0) & (share < 1))
     if shares.shape != (2,) or shares.sum() > 1 + 1e-12:
         raise ValueError(f"proportions must be two shares that add up to at most 1, found {proportions}")
     return cost * membership / np.where(membership == 1, *shares)
@@ -61,7 +62,7 @@ def half_width(n, *, variance, gamma, max_cost=1.0, confidence=0.95):
     >>> round(half_width(500, variance="maximal", gamma=0.5), 3)
     0.248
     """
-    n = _numbers("n", n, "positive", lambda n: n > 0)
+    n = checked("n", n, "positive", lambda n: n > 0)
     variance, gamma, max_cost, log_term = _setting(variance, gamma, max_cost, confidence)
     b = 2 * max_cost / (3 * gamma) * log_term
     return _plain((b + np.sqrt(b**2 + 8 * n * variance * log_term)) / (2 * n))
@@ -77,7 +78,7 @@ def interval(cost, membership, *, variance="sample", gamma=None, max_cost=1.0, c
     >>> print(interval(cost=[1, 0, 0, 0] * 100, membership=[1, 1, -1, -1] * 100))
     0.500 [0.376, 0.624] (95% bernstein)
     """
-    cost, membership = _examples(cost, membership, max_cost=max_cost)
+    cost, membership = examples(cost, membership, max_cost=max_cost)
     amortized = amortized_disparity(cost, membership)
     if gamma is None:
         gamma = min(np.mean(membership == 1), np.mean(membership == -1))
@@ -137,12 +138,12 @@ def sample_size(bias, *, variance, gamma, max_cost=1.0, confidence=0.95):
     >>> sample_size(0.05, variance="maximal", gamma=0.5)
     11903
     """
-    bias = _numbers("bias", bias, "positive", lambda bias: bias > 0)
+    bias = checked("bias", bias, "positive", lambda bias: bias > 0)
     variance, gamma, max_cost, log_term = _setting(variance, gamma, max_cost, confidence)
     with np.errstate(divide="ignore", over="ignore"):
         bound = (2 * variance + 2 * max_cost / (3 * gamma) * bias) * log_term / bias**2
     if not np.all(bound < 2.0**53):
-        raise ValueError(f"bias must be large enough for fewer than 2^53 examples, found {_shown(bias)}")
+        raise ValueError(f"bias must be large enough for fewer than 2^53 examples, found {shown(bias)}")
     n = np.maximum(np.floor(bound), 1)
     for _ in range(2):  # where eq. 4 gives an integer up to rounding errors, eq. 3 decides on which side of it n lies
         t = half_width(n, variance=variance, gamma=gamma, max_cost=max_cost, confidence=confidence)
@@ -163,49 +164,23 @@ def smallest_bias(n, *, variance, gamma, max_cost=1.0, confidence=0.95):
 
 def _setting(variance, gamma, max_cost, confidence) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return σ², γ, C and -log[(1 - ρ)/2], checked."""
-    gamma = _numbers("gamma", gamma, "in (0, 0.5]", lambda gamma: (gamma > 0) & (gamma <= 0.5))
-    max_cost = _numbers("max_cost", max_cost, "positive", lambda cost: cost > 0)
-    confidence = _numbers("confidence", confidence, "in [0, 1)", lambda rho: (rho >= 0) & (rho < 1))
+    gamma = checked("gamma", gamma, "in (0, 0.5]", lambda gamma: (gamma > 0) & (gamma <= 0.5))
+    max_cost = checked("max_cost", max_cost, "positive", lambda cost: cost > 0)
+    confidence = checked("confidence", confidence, "in [0, 1)", lambda rho: (rho >= 0) & (rho < 1))
     if isinstance(variance, str) and variance == "maximal":
         variance = (max_cost / gamma) ** 2
-    variance = _numbers("variance", variance, "at least 0, or 'maximal'", lambda variance: variance >= 0)
+    variance = checked("variance", variance, "at least 0, or 'maximal'", lambda variance: variance >= 0)
     return variance, gamma, max_cost, -np.log((1 - confidence) / 2)
-
-
-def _examples(cost, membership, *, max_cost=np.inf) -> tuple[np.ndarray, np.ndarray]:
-    cost = _numbers("cost", cost, f"in [0, max_cost={max_cost:g}]", lambda cost: (cost >= 0) & (cost <= max_cost))
-    membership = _numbers("membership", membership, "-1, 0 or +1", lambda value: np.isin(value, [-1, 0, 1]))
-    if cost.ndim != 1 or cost.shape != membership.shape:
-        raise ValueError(f"cost and membership must have one length, found shapes {cost.shape} and {membership.shape}")
-    if not {-1, 1} <= {*membership}:
-        raise ValueError(f"membership must name both groups, +1 and -1, found {_shown(np.unique(membership))}")
-    return cost, membership.astype(int)
 
 
 def _outcomes(label, prediction, protected) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return label and prediction as 0/1, and membership as ±1, checked."""
     arrays = {"label": label, "prediction": prediction, "protected": protected}
-    checked = [_numbers(name, values, "0 or 1", lambda x: (x == 0) | (x == 1)) for name, values in arrays.items()]
-    if len({values.shape for values in checked}) > 1:
-        raise ValueError(f"{', '.join(arrays)} must have one length, found {', '.join(str(x.size) for x in checked)}")
-    label, prediction, protected = (values.astype(int) for values in checked)
+    outcomes = [checked(name, values, "0 or 1", lambda x: (x == 0) | (x == 1)) for name, values in arrays.items()]
+    if len({values.shape for values in outcomes}) > 1:
+        raise ValueError(f"{', '.join(arrays)} must have one length, found {', '.join(str(x.size) for x in outcomes)}")
+    label, prediction, protected = (values.astype(int) for values in outcomes)
     return label, prediction, 2 * protected - 1
-
-
-def _numbers(name: str, values, allowed: str, test) -> np.ndarray:
-    """Return `values` as floats, or raise naming the argument, what was found and what is allowed. NaN never passes."""
-    try:
-        numbers = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be {allowed}, found {_shown(values)}") from None
-    good = np.isfinite(numbers) & test(numbers)
-    if not np.all(good):
-        raise ValueError(f"{name} must be {allowed}, found {_shown(numbers[~good])}")
-    return numbers
-
-
-def _shown(values) -> str:
-    return ", ".join(map(str, np.ravel(values)[:3])) + (", ..." if np.size(values) > 3 else "")
 
 
 def _plain(values: np.ndarray):

@@ -240,7 +240,7 @@ def test_a_sample_size_beyond_integers_is_refused(bias):
         ([0.5, 0.5], ["f", "m"], "membership must be -1, 0 or .1, found f, m"),
         ([0.5, 0.5], [1, pd.NA], "membership must be -1, 0 or .1, found 1, <NA>"),
         (["low", 0.5], [1, -1], "cost must be in .* found low"),
-        ([], [], "both groups"),
+        ([], [], "cost must be a list of at least one cost"),
     ],
 )
 def test_examples_outside(cost, membership, message):

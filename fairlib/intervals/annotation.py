@@ -7,29 +7,22 @@ wrong: in the place of the groups they shrink the difference, since members are 
 - `allocate` and `stratified`: choose what to annotate by error and guess, since errors are rare and say most.
 
 Both intervals are normal approximations. Where fewer than `SMALLEST_CELL` members of a group were annotated with, or
-without, an error, both warn and fall back on a wider interval that holds for any number.
+without, an error, they are undefined and say why; of a random sample, `disparity_interval` takes any number.
 
 References: Angelopoulos et al. 2023 (Science 382, 669-674); Angelopoulos, Duchi & Zrnic 2023 (PPI++); Neyman 1934.
 """
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
 
+from fairlib.checks import checked, costs, examples, shown
 from fairlib.interval import Interval
-from fairlib.intervals.disparity import disparity_interval
 
 SMALLEST_CELL = 10  # annotated members of a group with, and without, an error
-
-
-class SmallCellWarning(UserWarning):
-    """Too few were annotated for a normal approximation."""
 
 
 def prediction_powered(
@@ -51,14 +44,10 @@ def prediction_powered(
     >>> print(prediction_powered(wrong, guess, group))
     0.100 [0.015, 0.185] (95% prediction powered)
     """
-    cost, group, known = _examples(cost, group, max_cost)
-    predicted = _guesses(predicted, cost)
+    cost, group, known = _annotated(cost, group, max_cost)
+    predicted = _guesses(predicted, len(cost))
     if (found := (~known).sum()) < 2:
         raise ValueError(f"group must be NaN where it is not annotated, found {found} such: use disparity_interval")
-    if (why := _small_cell(cost, group)) is not None:
-        warnings.warn(f"{why}; using the {known.sum()} annotated alone", SmallCellWarning, stacklevel=2)
-        annotated_a, annotated_b = cost[group == 1], cost[group == -1]
-        return disparity_interval(annotated_a, annotated_b, max_cost=max_cost, confidence=confidence)
     truth = _features(cost, group == 1, group == -1)[known]
     guess = _features(cost, predicted, 1 - predicted)
     sample, rest = guess[known], guess[~known]
@@ -70,7 +59,7 @@ def prediction_powered(
     gradient = _gradient(means)
     variance = np.var(corrected @ gradient, ddof=1) / len(truth)
     variance += weight**2 * np.var(rest @ gradient, ddof=1) / len(rest)
-    return _normal(means, variance, max_cost, confidence, "prediction powered")
+    return _normal(means, variance, _small_cell(cost, group), max_cost, confidence, "prediction powered")
 
 
 def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.DataFrame:
@@ -85,10 +74,9 @@ def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.Data
     >>> allocate(100, wrong, guess)["annotate"].tolist()
     [23, 26, 30, 20]
     """
-    cost = _costs(cost, np.inf)
-    predicted = _guesses(predicted, cost)
-    if not 0 < annotations <= len(cost):
-        raise ValueError(f"annotations must be in [1, {len(cost)}], found {annotations}")
+    cost = costs("cost", cost, np.inf)
+    predicted = _guesses(predicted, len(cost))
+    checked("annotations", annotations, f"in [1, {len(cost)}]", lambda n: (n >= 1) & (n <= len(cost)))
     frame = pd.DataFrame({"error": cost > 0, "guess": np.where(predicted >= 0.5, "A", "B"), "p": predicted, "c": cost})
     table = frame.groupby(["error", "guess"]).agg(examples=("p", "size"), share_a=("p", "mean"), c=("c", "mean"))
     shares = np.array([predicted.mean(), 1 - predicted.mean()]).clip(1e-9)
@@ -96,14 +84,14 @@ def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.Data
     jump = np.abs((table["c"] - mean_a) / shares[0] + (table["c"] - mean_b) / shares[1])
     deviation = jump.clip(1e-9) * np.sqrt((table["share_a"] * (1 - table["share_a"])).clip(0.01))
     wanted = (table["examples"] * deviation).to_numpy()
-    annotate, sizes = np.zeros(len(table)), table["examples"].to_numpy(dtype=float)
-    for _ in range(len(table)):  # a stratum that is annotated completely leaves the rest to the others
+    annotate, sizes = np.zeros(len(table)), table["examples"].to_numpy()
+    for _ in sizes:  # a stratum that is annotated completely leaves the rest to the others
         partly = annotate < sizes
-        left = annotations - annotate[~partly].sum()
-        offer = left * wanted / wanted[partly].sum() if partly.any() else sizes
-        annotate = np.where(partly, np.minimum(offer, sizes), annotate)
-    counts = np.minimum(np.maximum(np.floor(annotate + 1e-9).astype(int), 2), table["examples"])
-    return table.assign(annotate=counts).drop(columns="c").reset_index()
+        share = wanted / max(wanted[partly].sum(), 1e-300)
+        offer = np.minimum((annotations - annotate[~partly].sum()) * share, sizes)
+        annotate = np.where(partly, offer, annotate)
+    annotate = np.minimum(np.maximum(np.floor(annotate + 1e-9).astype(int), 2), sizes)
+    return table.assign(annotate=annotate).drop(columns="c").reset_index()
 
 
 def stratified(
@@ -115,33 +103,27 @@ def stratified(
     stratum : of every example, by anything that is known of all: its cost, the guessed group, both.
 
     It says what full annotation of these examples would give; for a claim about the system, annotate a random sample
-    (`prediction_powered`). Where a cell is too small, or the annotated of a stratum are all of one group (its variance
-    would be 0), the fallback takes Clopper-Pearson limits of the share of A in each stratum, all of which hold
-    together. It asks that every stratum has one cost only.
+    (`prediction_powered`). It is undefined too where the annotated of a stratum are all of one group: its variance
+    would be 0.
     """
-    cost, group, known = _examples(cost, group, max_cost)
-    if np.any(group[known] == 0):
-        raise ValueError("group must be +1 or -1 where it is annotated, found 0: leave out examples of neither")
+    cost, group, known = _annotated(cost, group, max_cost)
+    checked("group", group[known], "+1 or -1 where it is annotated", lambda side: side != 0)
     codes, names = pd.factorize(np.asarray(stratum))
     if len(codes) != len(cost) or np.any(codes < 0):
         raise ValueError(f"stratum must be known for all {len(cost)} examples, found {np.sum(codes >= 0)}")
-    sizes, annotated = np.bincount(codes), np.bincount(codes[known], minlength=len(names))
-    if np.any(annotated < np.minimum(2, sizes)):
-        few = ", ".join(str(names[i]) for i in np.flatnonzero(annotated < np.minimum(2, sizes))[:3])
-        raise ValueError(f"stratum must have at least two annotated examples everywhere, found fewer in {few}")
-    in_a = np.bincount(codes[known], weights=group[known] == 1, minlength=len(names))
-    why = _small_cell(cost, group)
-    alike = (annotated < sizes) & ((in_a == 0) | (in_a == annotated))
-    if why is None and alike.any():
+    sizes, annotated, in_a = (
+        np.bincount(codes[some], minlength=len(names)) for some in (codes >= 0, known, group == 1)
+    )
+    if len(few := names[annotated < np.minimum(2, sizes)]):
+        raise ValueError(f"stratum must have at least two annotated examples everywhere, found fewer in {shown(few)}")
+    why, alike = _small_cell(cost, group), (annotated < sizes) & ((in_a == 0) | (in_a == annotated))
+    if not why and alike.any():
         why = f"all {annotated[alike][0]} annotated in stratum {names[alike][0]} are of one group"
-    if why is not None:
-        warnings.warn(f"{why}; using Clopper-Pearson limits per stratum", SmallCellWarning, stacklevel=2)
-        return _by_limits(cost, codes, in_a, annotated, sizes, confidence)
     truth = _features(cost, group == 1, group == -1)[known]
     means = (sizes / annotated)[codes[known]] @ truth / len(cost)
     influence = pd.Series(truth @ _gradient(means)).groupby(codes[known]).var(ddof=1).fillna(0).to_numpy()
     variance = np.sum((sizes / len(cost)) ** 2 * influence * (1 / annotated - 1 / sizes))
-    return _normal(means, variance, max_cost, confidence, "stratified")
+    return _normal(means, variance, why, max_cost, confidence, "stratified")
 
 
 def _features(cost: np.ndarray, in_a: np.ndarray, in_b: np.ndarray) -> np.ndarray:
@@ -154,14 +136,15 @@ def _gradient(means: np.ndarray) -> np.ndarray:
     return np.array([1 / share_a, -cost_a / share_a**2, -1 / share_b, cost_b / share_b**2])
 
 
-def _normal(means: np.ndarray, variance: float, max_cost: float, confidence: float, method: str) -> Interval:
-    half_width = float(stats.norm.isf((1 - confidence) / 2) * np.sqrt(variance))
+def _normal(means: np.ndarray, variance: float, why: str, max_cost: float, confidence: float, method: str) -> Interval:
+    """Return the interval, within what differences can be; an undefined one if there is a reason why."""
+    half_width = np.nan if why else float(stats.norm.isf((1 - confidence) / 2) * np.sqrt(variance))
     estimate = float(np.clip(means[0] / means[1] - means[2] / means[3], -max_cost, max_cost))
-    low, high = max(estimate - half_width, -max_cost), min(estimate + half_width, max_cost)
-    return Interval(estimate, low, high, confidence, method)
+    low, high = np.clip([estimate - half_width, estimate + half_width], -max_cost, max_cost).tolist()
+    return Interval(estimate, low, high, confidence, f"{method}: {why}" if why else method)
 
 
-def _small_cell(cost: np.ndarray, group: np.ndarray) -> str | None:
+def _small_cell(cost: np.ndarray, group: np.ndarray) -> str:
     """Name the smallest cell if it is too small."""
     cells = {
         f"{side} {kind} an error": int(np.sum(members & outcome))
@@ -169,55 +152,17 @@ def _small_cell(cost: np.ndarray, group: np.ndarray) -> str | None:
         for kind, outcome in (("with", cost > 0), ("without", cost == 0))
     }
     name, count = min(cells.items(), key=lambda item: item[1])
-    return f"only {count} annotated in {name}, fewer than {SMALLEST_CELL}" if count < SMALLEST_CELL else None
+    return f"only {count} annotated in {name}, fewer than {SMALLEST_CELL}" if count < SMALLEST_CELL else ""
 
 
-def _by_limits(cost, codes, in_a, annotated, sizes, confidence) -> Interval:
-    """Return the exact fallback: limits of the share of A in each stratum, put together at their worst."""
-    costs = pd.Series(cost).groupby(codes)
-    if (costs.max() > costs.min()).any():
-        raise ValueError("stratum must hold examples of one cost only where cells are small: add the cost to it")
-    price, share = costs.mean().to_numpy(), in_a / annotated
-    ends = proportion_confint(in_a, annotated, alpha=(1 - confidence) / len(sizes), method="beta")
-    low, high = (np.where(annotated == sizes, share, end) for end in ends)
-
-    def difference(share_a: np.ndarray) -> float:
-        a, b = sizes * share_a, sizes * (1 - share_a)
-        return (a @ price) / max(a.sum(), 1e-12) - (b @ price) / max(b.sum(), 1e-12)
-
-    # The most that the difference can be has shares of A that are high from some price on, and low below it.
-    cuts = [-np.inf, *np.unique(price)]
-    least = min(difference(np.where(price > cut, low, high)) for cut in cuts)
-    most = max(difference(np.where(price > cut, high, low)) for cut in cuts)
-    return Interval(difference(share), least, most, confidence, "stratified, exact limits")
+def _annotated(cost, group, max_cost: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return costs, groups (0 where not annotated) and which were annotated."""
+    known = ~np.isnan(np.asarray(group, dtype=float))
+    return *examples(cost, np.where(known, group, 0), max_cost=max_cost, name="group"), known
 
 
-def _costs(cost: ArrayLike, max_cost: float) -> np.ndarray:
-    cost = np.asarray(cost, dtype=float)
-    if cost.ndim != 1:
-        raise ValueError(f"cost must be a list, found shape {cost.shape}")
-    if len(outside := cost[~((cost >= 0) & (cost <= max_cost))]):
-        raise ValueError(f"cost must be in [0, max_cost={max_cost:g}], found {outside[0]:g}")
-    return cost
-
-
-def _guesses(predicted: ArrayLike, cost: np.ndarray) -> np.ndarray:
-    predicted = np.asarray(predicted, dtype=float)
-    outside = predicted[~((predicted >= 0) & (predicted <= 1))]
-    if predicted.shape != cost.shape or len(outside):
-        found = f"{outside[0]:g}" if len(outside) else f"shape {predicted.shape} for {len(cost)} costs"
-        raise ValueError(f"predicted must be a probability in [0, 1] for every example, found {found}")
+def _guesses(predicted: ArrayLike, n: int) -> np.ndarray:
+    predicted = checked("predicted", predicted, "a probability in [0, 1]", lambda share: (share >= 0) & (share <= 1))
+    if predicted.shape != (n,):
+        raise ValueError(f"predicted must be a probability for each of {n} examples, found shape {predicted.shape}")
     return predicted
-
-
-def _examples(cost: ArrayLike, group: ArrayLike, max_cost: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    cost, group = _costs(cost, max_cost), np.asarray(group, dtype=float)
-    if cost.shape != group.shape:
-        raise ValueError(f"cost and group must be lists of the same length, found {cost.shape} and {group.shape}")
-    known = ~np.isnan(group)
-    if len(outside := np.setdiff1d(group[known], [-1, 0, 1])):
-        raise ValueError(f"group must be +1, -1, 0 or NaN, found {outside[0]:g}")
-    for side, name in ((1, "A (+1)"), (-1, "B (-1)")):
-        if not np.any(group == side):
-            raise ValueError(f"group must name annotated members of both groups, found none of {name}")
-    return cost, group, known

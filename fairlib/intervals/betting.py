@@ -47,10 +47,7 @@ def ends(games: Iterable[np.ndarray], *, alpha: float) -> tuple[np.ndarray, np.n
     average = (sums * (factors > 0)).sum(axis=0) / (sizes * (factors > 0)).sum(axis=0)
 
     def too_low(mean: np.ndarray) -> np.ndarray:
-        share, mean = np.full(mean.shape, float(alpha)), np.maximum(mean, np.finfo(float).tiny)
-        for drawn, size, factor in zip(sums, sizes, factors, strict=True):
-            share = next_share(share, drawn, factor, mean, size)
-        return share >= 1
+        return _reached(sums, sizes, factors, np.maximum(mean, np.finfo(float).tiny), alpha)
 
     low, high = np.split(bisection(too_low, np.zeros_like(average), average, steps=STEPS), 2)
     return np.minimum(low, 1 - high), np.maximum(low, 1 - high)  # the hull, where both sides reject everything
@@ -80,9 +77,14 @@ def rejects(values: np.ndarray, mean: np.ndarray | float, *, alpha: float) -> np
     The game of `mean_interval` on many columns at once, for simulations; `mean` is in (0, 1], for all or for each game.
     """
     values = np.asarray(values, dtype=float)
-    share = np.full(values.shape[1], float(alpha))
-    for drawn, factor in zip(values, pace(values), strict=True):
-        share = next_share(share, drawn, factor, mean)
+    return _reached(values, np.ones(len(values), dtype=np.int64), pace(values), mean, alpha)
+
+
+def _reached(sums: np.ndarray, sizes: np.ndarray, factors: np.ndarray, mean, alpha: float) -> np.ndarray:
+    """Play all rounds of all games (columns); return which reach the goal."""
+    share = np.full(sums.shape[1], float(alpha))
+    for drawn, size, factor in zip(sums, sizes, factors, strict=True):
+        share = next_share(share, drawn, factor, mean, size)
     return share >= 1
 
 
@@ -119,18 +121,15 @@ def _bundled(games: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.nd
     for values in games:
         factors = pace(values)
         ahead = np.maximum(1 / (2 * factors), 1 + len(values) // BUNDLES).astype(np.int64).tolist()
-        starts, position = np.arange(len(values)), 0
-        if len(values) > LONG:
-            starts = []
-            while position < len(values):
-                starts.append(position)
-                position += ahead[position]
+        starts, position = [], 0
+        while position < len(values):
+            starts.append(position)
+            position += ahead[position] if len(values) > LONG else 1
         sizes = np.diff([*starts, len(values)])
         played.append((np.add.reduceat(values, starts), sizes, factors[starts]))
     rounds = max(len(sums) for sums, _, _ in played)
-    idle = (0.0, 1, 0.0)
-    padded = [
-        [np.pad(part, (0, rounds - len(part)), constant_values=last) for part, last in zip(game, idle, strict=True)]
-        for game in played
-    ]
-    return tuple(np.stack(parts, axis=1) for parts in zip(*padded, strict=True))
+
+    def padded(parts: tuple, idle: float) -> np.ndarray:
+        return np.stack([np.pad(part, (0, rounds - len(part)), constant_values=idle) for part in parts], axis=1)
+
+    return tuple(map(padded, zip(*played, strict=True), (0.0, 1, 0.0)))

@@ -20,9 +20,11 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from scipy.special import betaincinv, ndtr
+from scipy.special import ndtr
 
-from fairlib.interval import Interval, check_confidence
+from fairlib.checks import check_confidence
+from fairlib.interval import Interval
+from fairlib.intervals import proportions
 
 CORNERS = 32
 SHARE = 0.2  # of α for the high end
@@ -87,10 +89,8 @@ def corners(r: float) -> tuple[np.ndarray, np.ndarray]:
 
 def limits(errors: np.ndarray, totals: np.ndarray, r: float) -> tuple[np.ndarray, np.ndarray]:
     """Return Clopper and Pearson's limits of every group (columns) at every corner (rows)."""
-    tail_below, tail_above = (ndtr(-side)[:, None] for side in corners(r))
-    low = betaincinv(np.maximum(errors, 1), totals - errors + 1, tail_below)
-    high = 1 - betaincinv(np.maximum(totals - errors, 1), errors + 1, tail_above)
-    return np.where(errors > 0, low, 0.0), np.where(errors < totals, high, 1.0)
+    below, above = (ndtr(-side)[:, None] for side in corners(r))
+    return proportions.limits(errors, totals, below)[0], 1 - proportions.limits(totals - errors, totals, above)[0]
 
 
 def smallest_range(below: np.ndarray, above: np.ndarray) -> float:

@@ -12,9 +12,9 @@ import numpy as np
 from fairlib.intervals.proportions import accepted, limits, standardized
 
 
-def hoeffding(mean, n, *, alpha: float):
+def hoeffding(only_a, only_b, n, *, alpha: float):
     """Hoeffding's inequality for differences in [-1, 1]: t² = 2 log(2/α) / n."""
-    half_width = np.sqrt(2 * np.log(2 / alpha) / n)
+    mean, half_width = (np.asarray(only_a) - only_b) / n, np.sqrt(2 * np.log(2 / alpha) / n)
     return np.maximum(mean - half_width, -1), np.minimum(mean + half_width, 1)
 
 
@@ -48,7 +48,7 @@ def tango(only_a, only_b, n, *, alpha: float):
     -0.0148 0.0247
     """
     only_a, only_b, n = np.broadcast_arrays(*(np.asarray(count, dtype=float) for count in (only_a, only_b, n)))
-    return accepted(tango_score, (only_a, only_b, n), (only_b, only_a, n), (only_a - only_b) / n, alpha)
+    return accepted(tango_score, (only_a, only_b, n), (only_a - only_b) / n, alpha)
 
 
 def tango_score(difference, only_a, only_b, n) -> np.ndarray:

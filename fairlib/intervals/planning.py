@@ -15,14 +15,16 @@ Costs are 0 or 1 here: of all costs with the same means these vary most, so that
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from fairlib.interval import bisection, check_confidence
+from fairlib.checks import check_confidence, checked
+from fairlib.interval import bisection
 from fairlib.intervals import betting, pairs, proportions
 from fairlib.intervals.disparity import DEFAULT, METHODS
 
@@ -48,17 +50,11 @@ def sample_size(bias: float, *, power: float = 0.8, method: str = DEFAULT, rng=0
     2184
     """
     planned = _design(bias, method, **design)
-    _check_power(power)
-    suffices = partial(_suffices, design=planned, power=power, rng=rng)
-    start, critical, wanted = _wald_size(planned, power), stats.norm.isf(planned.alpha / 2), stats.norm.ppf(power)
-    for _ in range(2):  # a look says how far it is from there: quantiles grow with the root of n
-        if 4 <= start <= LARGEST:
-            found = stats.norm.ppf(np.clip(_power(int(start), planned, rng), 0.01, 0.99))
-            start *= ((critical + wanted) / max(critical + found, 0.1)) ** 2
-    low, high = _bracket(max(int(1.002 * start), 1), 1.01, suffices)
-    if high > LARGEST:
+    power_at = partial(_power, design=planned, rng=rng)
+    found = _smallest(power_at, _wald_size(planned, power), planned, power, most=LARGEST)
+    if found is None:
         raise ValueError(f"bias {bias:g} would need more than {LARGEST:,} examples with method {method!r}")
-    return _halved(low, high, suffices, least=1, share=planned.coarse)
+    return found
 
 
 def smallest_bias(n: int, *, power: float = 0.8, method: str = DEFAULT, rng=0, **design) -> float:
@@ -70,41 +66,48 @@ def smallest_bias(n: int, *, power: float = 0.8, method: str = DEFAULT, rng=0, *
     >>> round(smallest_bias(3160, power=0.5, method="bernstein_maximal"), 3)
     0.097
     """
-    if not (n >= 1 and n == int(n)):
-        raise ValueError(f"n must be a whole number from 1 on, found {n}")
-    _check_power(power)
-    error, discordant = design.get("error"), design.get("discordant")
-    _design(1.0, method, **design | {"error": 0.0, "discordant": None})  # what is wrong with any bias
-    if error is not None and not 0 <= error < 1:
-        raise ValueError(f"error must be in [0, 1), found {error}")
-
-    def planned(bias: float) -> _Design:
-        return _design(float(bias), method, **design)
-
-    def suffices(bias: float) -> bool:
-        return _suffices(n, planned(bias), power, rng)
-
-    most = 1.0 - (error or 0.0)
-    if METHODS[method].paired and discordant is not None:
-        most = min(most, discordant)
-    if not suffices(most):
-        return float("nan")
+    checked("n", n, "a whole number from 1 on", lambda n: (n >= 1) & (n == np.floor(n)))
+    error, discordant = design.get("error") or 0.0, design.get("discordant")
+    checked("error", error, "in [0, 1)", lambda rate: (rate >= 0) & (rate < 1))
+    most, planned = (
+        min(1.0 - error, 1.0 if discordant is None else discordant),
+        partial(_design, method=method, **design),
+    )
+    widest = planned(most)
     start = float(bisection(lambda bias: _wald_size(planned(bias), power) >= n, 1e-6, most, steps=30))
-    critical, wanted = stats.norm.isf(planned(most).alpha / 2), stats.norm.ppf(power)
-    for _ in range(2):  # a look says how far it is from there: quantiles grow with the bias
-        found = stats.norm.ppf(np.clip(_power(n, planned(start), rng), 0.01, 0.99)) if n >= 4 else wanted
-        start = min(start * (critical + wanted) / max(critical + found, 0.1), most)
-    low, high, stride = 0.0, start, 1.004
-    while high < most and not suffices(high):
-        low, high, stride = high, min(stride * high, most), min(stride**2, 1.3)
-    while low == 0 and high > 1e-4:
-        fewer, stride = high / stride, min(stride**2, 1.3)
-        low, high = (0.0, fewer) if suffices(fewer) else (fewer, high)
-    return float(_halved(low, high, suffices, least=1e-4, share=planned(most).coarse))
+    found = _smallest(lambda bias: _power(n, planned(bias), rng), start, widest, power, most=most)
+    return float("nan") if found is None else found
 
 
-def _suffices(n: int, design: _Design, power: float, rng) -> bool:
-    return n >= (1 if design.paired else 4) and _power(n, design, rng) >= power
+def _smallest(power_at: Callable, start: float, design: _Design, power: float, *, most: float):
+    """Return the smallest number (or bias, to a ten-thousandth) that has this power, if any up to `most` has.
+
+    `start` is what normal theory asks for. Two looks say how far it is from there, as normal quantiles grow with the
+    bias and the root of n; then strides grow until one number does not suffice and one does, and these are halved.
+    """
+    checked("power", power, "in (0, 1)", lambda power: (power > 0) & (power < 1))
+    whole, exact = isinstance(most, int), 0.001 * (design.method == "exact_unconditional")
+    exact = 0.01 if METHODS[design.method].counts is None else exact  # simulated: the rest would be noise
+    up, down = (math.ceil, math.floor) if whole else (float, float)
+    least, slack, stride = (1, 1.002, 1.01) if whole else (1e-4, 1.0, 1.004)
+    critical, wanted = stats.norm.isf(design.alpha / 2), stats.norm.ppf(power)
+    for _ in range(2):
+        if not whole or 4 <= start <= most:
+            found = stats.norm.ppf(np.clip(power_at(down(start)), 0.01, 0.99))
+            start *= ((critical + wanted) / max(critical + found, 0.1)) ** (2 if whole else 1)
+        start = min(start, most)
+    low, high = 0, max(down(min(slack * start, most)), least)
+    while power_at(high) < power:
+        if high >= most:
+            return None
+        low, high, stride = high, min(up(stride * high), most), min(stride**2, 1.3)
+    while low == 0 and high > least:
+        fewer, stride = down(high / stride), min(stride**2, 1.3)
+        low, high = (0, fewer) if power_at(fewer) >= power else (fewer, high)
+    while high - low > max(least, exact * low):
+        middle = down((low + high) / 2)
+        low, high = (low, middle) if power_at(middle) >= power else (middle, high)
+    return high
 
 
 def _wald_size(design: _Design, power: float) -> float:
@@ -117,25 +120,6 @@ def _wald_size(design: _Design, power: float) -> float:
     return variance * ((stats.norm.isf(design.alpha / 2) + stats.norm.ppf(power)) / design.bias) ** 2
 
 
-def _bracket(start: int, stride: float, suffices: Callable) -> tuple[int, int]:
-    """Return a number that does not suffice and one that does, or is too large, in growing strides from `start`."""
-    low, high = 0, start
-    while high <= LARGEST and not suffices(high):
-        low, high, stride = high, int(stride * high) + 1, min(stride**2, 1.3)
-    while low == 0 and 1 < high <= LARGEST:
-        fewer, stride = max(min(int(high / stride), high - 1), 1), min(stride**2, 1.3)
-        low, high = (0, fewer) if suffices(fewer) else (fewer, high)
-    return low, high
-
-
-def _halved(low, high, suffices: Callable, *, least: float, share: float):
-    """Halve between what does not suffice and what does, until they are within `least` or a share of `low`."""
-    while high - low > max(least, share * low):
-        middle = type(high)((low + high) / 2)
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
-
-
 def likely(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the counts that a binomial has any chance to give, or up to `COUNTS` of them, and their probabilities."""
     middle, reach = n * rate, FARTHEST * np.sqrt(n * rate * (1 - rate)) + 2 * FARTHEST
@@ -146,6 +130,8 @@ def likely(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
 
 def _power(n: int, design: _Design, rng) -> float:
     """Return the chance that n examples or pairs give an interval above 0, over all counts, or by simulated games."""
+    if n < 4 and not design.paired:
+        return 0.0
     if METHODS[design.method].counts is None:
         return _simulated(n, design, rng)
     if design.paired:
@@ -171,18 +157,13 @@ def _above_zero(design: _Design, table: tuple) -> np.ndarray:
         return tests[design.method](0.0, *table) > stats.norm.isf(design.alpha / 2)
     if design.method != "exact_unconditional":
         return METHODS[design.method].counts(*table, alpha=design.alpha)[0] > 0
-    return _exact_above_zero(design, *table)
-
-
-def _exact_above_zero(design: _Design, x_a, n_a: int, x_b, n_b: int) -> np.ndarray:
-    """Return it for tables that are likely; the level is that of the one among them that needs most."""
-    counts, near = [], []
-    for n, rate in ((n_a, design.rate_a), (n_b, design.rate_b)):
-        counts.append((stats.binom.ppf(UNLIKELY / 4, n, rate), stats.binom.isf(UNLIKELY / 4, n, rate)))
-        (low, _), (_, high) = (proportions.limits(x, n, proportions.APART * design.alpha / 4) for x in counts[-1])
-        near.append((float(low), float(high)))
-    (fewest, most), level = counts[1], proportions.exact_level(n_a, n_b, design.alpha, tuple(near))
-    return (x_b >= fewest) & (x_b <= most) & (proportions.newcombe_low(x_a, n_a, x_b, n_b, design.alpha) >= level)
+    _, n_a, x_b, n_b = table  # those that are likely, at the level of the one among them that needs most
+    sides = np.array([[n_a], [n_b]]), np.array([[design.rate_a], [design.rate_b]])
+    counts = stats.binom.ppf([UNLIKELY / 4, 1 - UNLIKELY / 4], *sides)
+    low, high = proportions.limits(counts, sides[0], proportions.APART * design.alpha / 4)
+    near = tuple(zip(low[:, 0].tolist(), high[:, 1].tolist(), strict=True))
+    enough = proportions.newcombe_low(*table, design.alpha) >= proportions.exact_level(n_a, n_b, design.alpha, near)
+    return (x_b >= counts[1, 0]) & (x_b <= counts[1, 1]) & enough
 
 
 def _simulated(n: int, design: _Design, rng) -> float:
@@ -204,34 +185,18 @@ def _simulated(n: int, design: _Design, rng) -> float:
     return convinced / GAMES
 
 
-@dataclass(frozen=True)
-class _Design:
+class _Design(NamedTuple):
     """How examples come: 0-1 errors of `rate_a` and `rate_b` in groups of shares gamma and 1 - gamma, or in pairs."""
 
     method: str
+    paired: bool
+    bias: float
     rate_a: float
     rate_b: float
     gamma: float
-    discordant: float
+    discordant: float  # share of the pairs in which exactly one goes wrong
+    only_a: float  # and of those in which that is A
     alpha: float
-
-    @property
-    def paired(self) -> bool:
-        return METHODS[self.method].paired
-
-    @property
-    def bias(self) -> float:
-        return self.rate_a - self.rate_b
-
-    @property
-    def only_a(self) -> float:
-        """The share of the pairs in which A alone goes wrong."""
-        return (self.bias + self.discordant) / 2
-
-    @property
-    def coarse(self) -> float:
-        """How exact a search may be: where power is simulated, more than 1 % would be noise."""
-        return 0.01 if METHODS[self.method].counts is None else 0.001 * (self.method == "exact_unconditional")
 
     def sizes(self, n: int) -> tuple[int, int]:
         n_a = min(max(round(self.gamma * n), 1), n - 1)
@@ -241,21 +206,13 @@ class _Design:
 def _design(bias, method, error=None, gamma=0.5, discordant=None, confidence=0.95) -> _Design:
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
-    if not 0 < bias <= 1:
-        raise ValueError(f"bias must be in (0, 1], found {bias}")
+    bias = float(checked("bias", bias, "in (0, 1]", lambda bias: (bias > 0) & (bias <= 1)))
     error = (1 - bias) / 2 if error is None else error
-    if not 0 <= error <= 1 - bias + 1e-12:
-        raise ValueError(f"error must be in [0, 1 - bias={1 - bias:g}], found {error}")
-    if not 0 < gamma < 1:
-        raise ValueError(f"gamma must be in (0, 1), found {gamma}")
+    checked("error", error, f"in [0, 1 - bias={1 - bias:g}]", lambda rate: (rate >= 0) & (rate <= 1 - bias + 1e-12))
+    checked("gamma", gamma, "in (0, 1)", lambda share: (share > 0) & (share < 1))
     check_confidence(confidence)
     rate = min(error + bias, 1.0)
     discordant = rate * (1 - error) + error * (1 - rate) if discordant is None else discordant
-    if not bias - 1e-12 <= discordant <= 1:
-        raise ValueError(f"discordant must be in [bias={bias:g}, 1], found {discordant}")
-    return _Design(method, rate, error, gamma, min(max(discordant, bias), 1.0), 1 - confidence)
-
-
-def _check_power(power: float) -> None:
-    if not 0 < power < 1:
-        raise ValueError(f"power must be in (0, 1), found {power}")
+    checked("discordant", discordant, f"in [bias={bias:g}, 1]", lambda share: (share >= bias - 1e-12) & (share <= 1))
+    discordant, bias, paired = min(max(discordant, bias), 1.0), rate - error, METHODS[method].paired
+    return _Design(method, paired, bias, rate, error, gamma, discordant, (bias + discordant) / 2, 1 - confidence)

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import optimize, stats
 from scipy.fft import dct, idct
-from scipy.special import betainccinv, betaincinv
+from scipy.special import betainccinv, betaincinv, ndtri
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from fairlib.interval import bisection
@@ -44,14 +44,11 @@ def newcombe(x_a, n_a, x_b, n_b, *, alpha: float):
     return confint_proportions_2indep(x_a, n_a, x_b, n_b, compare="diff", method="newcomb", alpha=alpha)
 
 
-def accepted(score: Callable, counts: tuple, swapped: tuple, difference, alpha: float):
-    """Return the ends of the differences δ that a test does not reject: z = score(δ, *counts) > 0 falls as δ grows.
-
-    swapped : the counts with the groups exchanged, whose interval is the mirrored one.
-    """
+def accepted(score: Callable, counts: tuple, difference, alpha: float):
+    """Return the ends of the differences δ that a test does not reject: z = score(δ, *counts) falls as δ grows."""
     critical = stats.norm.isf(alpha / 2)
     low = bisection(lambda end: score(end, *counts) > critical, -1.0, difference, steps=44)
-    return low, -bisection(lambda end: score(end, *swapped) > critical, -1.0, -difference, steps=44)
+    return low, bisection(lambda end: score(end, *counts) < -critical, 1.0, difference, steps=44)
 
 
 def standardized(distance, variance, *, rounding: float) -> np.ndarray:
@@ -72,8 +69,8 @@ def miettinen_nurminen(x_a, n_a, x_b, n_b, *, alpha: float):
     >>> print(f"{low:.5f} {high:.5f}")
     0.05283 0.33817
     """
-    x_a, n_a, x_b, n_b = np.broadcast_arrays(*(np.asarray(count, dtype=float) for count in (x_a, n_a, x_b, n_b)))
-    return accepted(score, (x_a, n_a, x_b, n_b), (x_b, n_b, x_a, n_a), x_a / n_a - x_b / n_b, alpha)
+    counts = np.broadcast_arrays(*(np.asarray(count, dtype=float) for count in (x_a, n_a, x_b, n_b)))
+    return accepted(score, counts, counts[0] / counts[1] - counts[2] / counts[3], alpha)
 
 
 def score(difference, x_a, n_a, x_b, n_b) -> np.ndarray:
@@ -150,12 +147,13 @@ def exact_level(n_a: int, n_b: int, alpha: float, near: tuple) -> float:
     near : limits for either rate that hold those of the table; with wider ones the level is a little high.
     """
 
-    def too_probable(order: np.ndarray) -> bool:
-        region = _Region.from_order(float(order), n_a, n_b, alpha, near)
-        return region.largest(0.0)[0] > region.allowed
+    def excess(order: float) -> float:  # in standard deviations, with which it is nearly a straight line
+        region = _Region.from_order(order, n_a, n_b, alpha, near)
+        return float(np.subtract(*ndtri(np.clip([region.largest(0.0)[0], region.allowed], 1e-6, 1 - 1e-6))))
 
-    reach, steps = min(4 / np.sqrt(min(n_a, n_b)), 2.0), 22 if n_a + n_b < 10_000 else 14
-    return float(bisection(too_probable, -reach, reach, steps=steps)) + 2 * reach / 2**steps
+    reach = min(4 / np.sqrt(min(n_a, n_b)), 2.0)
+    exact = reach * (1e-7 if n_a + n_b < 10_000 else 5e-5)
+    return optimize.brentq(excess, -reach, reach, xtol=exact) + 2 * exact
 
 
 def newcombe_low(x_a, n_a, x_b, n_b, alpha: float) -> np.ndarray:

@@ -73,4 +73,4 @@ def test_mcnemar_interval_covers_everywhere_by_enumeration(n):
 
 def test_hoeffding_in_plain_numbers():
     t = np.sqrt(2 * np.log(40) / 200)
-    assert pairs.hoeffding(0.1, 200, alpha=0.05) == pytest.approx((0.1 - t, 0.1 + t))
+    assert pairs.hoeffding(30, 10, 200, alpha=0.05) == pytest.approx((0.1 - t, 0.1 + t))

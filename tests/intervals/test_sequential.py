@@ -106,7 +106,7 @@ def test_stream_and_table_agree():
 
 def test_the_end_is_where_the_money_reaches_its_goal():
     values = np.random.default_rng(35).beta(4, 2, 80)
-    ((low, high),) = sequential.mean_sequence(values, [80], alpha=0.1)
+    (low,), (high,) = sequential.mean_sequence(values, [80], alpha=0.1)
     assert wealth(values, low).max() == pytest.approx(20, rel=1e-3)
     assert wealth(1 - values, 1 - high).max() == pytest.approx(20, rel=1e-3)
 
@@ -161,8 +161,8 @@ def test_before_the_first_example_there_is_nothing_to_say():
         (lambda: SequentialAudit().add(0, group=2), "group must be .1, -1 or 0, found 2"),
         (lambda: SequentialAudit().add(2, group=1), r"cost must be in \[0, max_cost=1\], found 2"),
         (lambda: SequentialAudit().add(float("nan"), group=1), "cost must be in"),
-        (lambda: confidence_sequence([1, 0], [1]), "the same length"),
-        (lambda: confidence_sequence([1, 0], [1, -1], at=[3]), r"at must be in \[1, 2\], found 3 to 3"),
+        (lambda: confidence_sequence([1, 0], [1]), "cost and membership must have one length"),
+        (lambda: confidence_sequence([1, 0], [1, -1], at=[3]), r"at must be in \[1, 2\], found 3"),
     ],
 )
 def test_bad_input_is_named(call, message):
