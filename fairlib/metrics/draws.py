@@ -98,7 +98,7 @@ def exchangeable(examples: Examples, given: str) -> Examples:
     first, profile = np.unique(profiles, axis=0, return_index=True, return_inverse=True)[1:]
     group = np.repeat(np.arange(len(examples.groups)), len(first))
     count = np.bincount(examples.group * len(first) + profile.ravel(), examples.count, minlength=len(group))
-    complete = examples.rows(np.tile(first, len(examples.groups)))
+    complete = examples.only(np.tile(first, len(examples.groups)))
     return replace(complete, group=group, count=count.astype(int), term=np.arange(len(group)), term_group=group)
 
 
