@@ -68,7 +68,7 @@ class Examples:
         return found
 
     def only(self, keep: np.ndarray) -> Examples:
-        """Return the examples where `keep` is true, or those at its places; units that lose all their examples go too."""
+        """Return the examples where `keep` is true, or those at its places; units without examples go with them."""
         kept = {name: array[keep] for name in ROWS if (array := getattr(self, name)) is not None}
         if self.unit is not None:
             kept["unit"] = np.unique(kept["unit"], return_inverse=True)[1]
