@@ -10,9 +10,9 @@ from fairlib.data import ROOT
 
 
 def cells(name):
-    """Return the code cells of a notebook by id, in order."""
+    """Return the code cells of a notebook by id, in order, without the one that may install fairlib."""
     notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
-    return {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
+    return {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code" and cell.id != "hosted"}
 
 
 def run_until(last, sources, space):
