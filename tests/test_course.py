@@ -78,7 +78,7 @@ def test_it_asks_for_a_prediction_before_the_first_figure(path):
         if tag_of(cell) == "prediction":
             assert "?" in cell.source, cell.id
             assert any(later.cell_type == "code" for later in cells[place + 1 :]), cell.id
-    first = next(place for place, cell in enumerate(cells) if "plots.save(" in cell.source)
+    first = next((place for place, cell in enumerate(cells) if "plots.save(" in cell.source), len(cells))
     assert any(tag_of(cell) == "prediction" for cell in cells[:first])
 
 
