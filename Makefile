@@ -31,7 +31,7 @@ export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help reproduce test bench lab lint lock models images clean
+.PHONY: help reproduce test bench lab student lint lock models images clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ bench: | $(INSTALLED)  ## measure speed beside other libraries, and how often au
 
 lab: $(INSTALLED)  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
+
+student: $(INSTALLED)  ## write the notebooks without the exercises' solutions to build/student/
+	@$(BIN)/python notebooks/execute.py --student build/student $(NOTEBOOKS)
 
 lint: $(INSTALLED)  ## check style and that the notebooks are stored without outputs
 	$(BIN)/ruff check .

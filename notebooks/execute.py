@@ -1,8 +1,9 @@
-"""Run a notebook from top to bottom through nbconvert, or check that one is stored without outputs.
+"""Run a notebook from top to bottom through nbconvert, check how one is stored, or copy one for students.
 
 python notebooks/execute.py notebooks/01_mnli_genres.ipynb build/01_mnli_genres.ipynb
 python notebooks/execute.py --check notebooks/*.ipynb
 python notebooks/execute.py --strip notebooks/01_mnli_genres.ipynb
+python notebooks/execute.py --student build/student notebooks/*.ipynb
 """
 
 import os
@@ -18,6 +19,8 @@ from traitlets.config import Config
 
 SECONDS_PER_CELL = 120
 ROOT = Path(__file__).resolve().parents[1]
+STUDENT = """*This is the student's copy of `{name}`: it has no solutions. Fill in the stubs under "Exercises";
+until then the cell that checks an exercise stops with an error.*"""
 
 
 class Runner(ExecutePreprocessor):
@@ -117,6 +120,14 @@ def strip(path: Path) -> None:
     write_whole(notebook, path)
 
 
+def student(source: Path, target: Path) -> None:
+    """Write the student's copy of a stored notebook: the same without the cells that are tagged `solution`."""
+    notebook = nbformat.read(source, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if "solution" not in cell.metadata.get("tags", [])]
+    notebook.cells.insert(0, nbformat.v4.new_markdown_cell(STUDENT.format(name=source.name), id="student"))
+    write_whole(notebook, target)
+
+
 def main(arguments: list[str]) -> None:
     """Dispatch on the first argument."""
     if arguments and arguments[0] == "--check":
@@ -125,6 +136,9 @@ def main(arguments: list[str]) -> None:
     elif arguments and arguments[0] == "--strip":
         for path in arguments[1:]:
             strip(Path(path))
+    elif arguments and arguments[0] == "--student":
+        for path in map(Path, arguments[2:]):
+            student(path, Path(arguments[1]) / path.name)
     elif len(arguments) == 2:
         execute(Path(arguments[0]), Path(arguments[1]))
     else:
