@@ -11,6 +11,7 @@ Functions draw on `ax` and return it; `save` writes the figure with its caption,
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import cycle
 from textwrap import wrap
 
@@ -20,6 +21,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.patheffects import withStroke
+from matplotlib.transforms import Bbox
 from seaborn.utils import relative_luminance
 
 from fairlib.data import ROOT, write_whole
@@ -65,33 +67,30 @@ def use_style() -> None:
 
 
 def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
-    """Write `figures/<name>.svg` and `.png` with `caption` below the axes, and return the figure.
+    """Write `figures/<name>.png` with `caption` below the axes, `.svg` with it as its description; return the figure.
 
-    The caption says which data the figure shows, what the intervals are, and n.
+    The caption says which data the figure shows, what the intervals are, and n. A page that shows the SVG prints it.
     """
     lines = wrap(caption, CAPTION_LETTERS)
     width, height = figure.get_size_inches()
     added = 0.15 * len(lines) + 0.12
     figure.set_size_inches(width, height + added)
     share = added / (height + added)
-    figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
-    figure.text(0.01, 0.04 / (height + added), "\n".join(lines), fontsize=8, va="bottom", linespacing=1.3)
-    _settle(figure)
-    for suffix, metadata in {"svg": {"Date": None}, "png": {}}.items():
-        write_whole(
-            FIGURES / f"{name}.{suffix}",
-            lambda path, kind=suffix, facts=metadata: figure.savefig(path, format=kind, dpi=160, metadata=facts),
-        )
+    layout = figure.get_layout_engine()
+    layout.set(rect=(0, share, 1, 1 - share))
+    written = figure.text(0.01, 0.04 / (height + added), "\n".join(lines), fontsize=8, va="bottom", linespacing=1.3)
+    layout.execute(figure)
+    figure.set_layout_engine("none")
+    for ax in figure.axes:  # fixed and rounded: the layout's last digits differ between runs, and show in the SVG
+        ax.set_position(np.round(ax.get_position(original=True).bounds, 6))
+    write_whole(FIGURES / f"{name}.png", partial(figure.savefig, format="png", dpi=160))
+    written.set_visible(False)
+    look = {"dpi": 160, "bbox_inches": Bbox.from_bounds(0, added, width, height)}
+    facts = {"Date": None, "Description": caption}
+    write_whole(FIGURES / f"{name}.svg", partial(figure.savefig, format="svg", metadata=facts, **look))
+    written.set_visible(True)
     plt.close(figure)  # else a notebook shows it twice: as the cell's value, and because it is still open
     return figure
-
-
-def _settle(figure: plt.Figure) -> None:
-    """Fix the axes where the layout put them, rounded: its last digits differ between runs, and show in the SVG."""
-    figure.get_layout_engine().execute(figure)
-    figure.set_layout_engine("none")
-    for ax in figure.axes:
-        ax.set_position(np.round(ax.get_position(original=True).bounds, 6))
 
 
 def intervals(positions, estimate, low, high, *, ax=None, colour="blue", marker="o", horizontal=False, label=None):
@@ -99,17 +98,9 @@ def intervals(positions, estimate, low, high, *, ax=None, colour="blue", marker=
     ax = plt.gca() if ax is None else ax
     estimate, low, high = (np.asarray(values, dtype=float) for values in (estimate, low, high))
     errors = np.clip(np.stack([estimate - low, high - estimate]), 0, None)
-    look = {
-        "fmt": marker,
-        "color": COLOURS.get(colour, colour),
-        "capsize": 2,
-        "elinewidth": 1,
-        "label": label,
-    }
-    if horizontal:
-        ax.errorbar(estimate, positions, xerr=errors, **look)
-    else:
-        ax.errorbar(positions, estimate, yerr=errors, **look)
+    places, along = ((estimate, positions), "xerr") if horizontal else ((positions, estimate), "yerr")
+    look = {"fmt": marker, "color": COLOURS.get(colour, colour), "capsize": 2, "elinewidth": 1, "label": label}
+    ax.errorbar(*places, **{along: errors}, **look)
     return ax
 
 
