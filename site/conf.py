@@ -31,6 +31,7 @@ html_theme_options = {
     "show_navbar_depth": 1,
     "use_download_button": False,  # each notebook links to the stored one: the prepared copy lacks cells
     "use_fullscreen_button": False,
+    "navbar_persistent": [],  # the search stands at the side already
     "footer_content_items": "",
 }
 html_static_path = ["_static", "vendor"]
@@ -56,7 +57,9 @@ def as_rst(app, what, name, thing, options, lines) -> None:
     code, item = re.compile(r"(``.+?``|`[^`\n]+`)"), re.compile(r"((?:\w+, )*\w+) : (.+)$")
     shown, given = [], text.splitlines()
     for line, after in zip(given, [*given[1:], ""], strict=True):
-        if line.lstrip().startswith((">>>", "...")) or (line and shown and shown[-1].lstrip().startswith((">>>", "..."))):
+        if line.lstrip().startswith((">>>", "...")) or (
+            line and shown and shown[-1].lstrip().startswith((">>>", "..."))
+        ):
             shown.append(line)  # a session, or the first line that it prints
             continue
         parts = code.split(line)

@@ -98,7 +98,9 @@ def transformed(notebook, *, name: str, figures: Path = ledger.FIGURES):
         if cell.cell_type == "code":
             cell.outputs = outputs_of(cell, figures)
             hidden = {"ledger": "remove-input", "solution": "hide-cell"}
-            cell.metadata["tags"] = [hidden[tag] for tag in sorted(tags & set(hidden))] + sorted(tags & {"stub", "check"})
+            cell.metadata["tags"] = [hidden[tag] for tag in sorted(tags & set(hidden))] + sorted(
+                tags & {"stub", "check"}
+            )
         elif "prediction" in tags:
             cell.source = admonition("Predict", re.sub(r"^\*\*Predict\.\*\*\s*", "", cell.source), "tip predict")
         elif "solution" in tags:
@@ -126,11 +128,11 @@ def linked(text: str, pages: dict[str, str]) -> str:
 
 
 def ledger_rows(table: pd.DataFrame) -> list[dict]:
-    """Return the ledger's rows for the page: with their paper, the title of their experiment, and what sets them apart."""
+    """Return the ledger's rows for the page: paper by paper, with what sets some apart."""
     paper = table["id"].str.split("/").str[0].map(PAPERS)
     apart = table["apart"].map({"": "", "definition": "cannot fail", "ours": "our own check"})
-    title = table["experiment"].map(ledger.experiments()["title"])
-    return table.assign(paper=paper, title=title, apart=apart).to_dict("records")
+    found = table.assign(paper=paper, apart=apart).sort_values("paper", kind="stable")
+    return found.to_dict("records")
 
 
 def facts(notebooks: dict[str, str]) -> dict:
@@ -138,6 +140,8 @@ def facts(notebooks: dict[str, str]) -> dict:
     table = pd.read_csv(ledger.FIGURES / "ledger.csv", dtype=str, keep_default_na=False)
     verdicts = ledger.verdicts(table).reset_index()
     verdicts["paper"] = verdicts["experiment"].str.split("/").str[0].map(PAPERS)
+    parts = verdicts[["data", "model", "suite", "code"]] == "original"
+    verdicts["original"] = parts.apply(lambda row: [*row.index[row]], axis=1)
     rows = re.findall(r"\(notebooks/(\w+)\.ipynb\) \| (.*?) \|", (ROOT / "README.md").read_text(encoding="utf-8"))
     return {
         "bound": coverage.observed_size("bernstein_maximal", error=0.2),
@@ -176,7 +180,7 @@ def toctrees(pages: set[str]) -> str:
         if title == list(GROUPS)[-1]:
             found += sorted(left)
         if found:
-            lines += ["```{toctree}", ":hidden:", f":caption: \"{title}\"", "", *found, "```", ""]
+            lines += ["```{toctree}", ":hidden:", f':caption: "{title}"', "", *found, "```", ""]
     return "\n".join(lines)
 
 
