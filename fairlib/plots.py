@@ -69,7 +69,7 @@ def use_style() -> None:
 def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
     """Write `figures/<name>.png` with `caption` below the axes, `.svg` with it as its description; return the figure.
 
-    The caption says which data the figure shows, what the intervals are, and n. A page that shows the SVG prints it.
+    The caption says which data the figure shows, what the intervals are, and n. A simulation is one in the SVG too.
     """
     lines = wrap(caption, CAPTION_LETTERS)
     width, height = figure.get_size_inches()
@@ -84,11 +84,12 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
     for ax in figure.axes:  # fixed and rounded: the layout's last digits differ between runs, and show in the SVG
         ax.set_position(np.round(ax.get_position(original=True).bounds, 6))
     write_whole(FIGURES / f"{name}.png", partial(figure.savefig, format="png", dpi=160))
-    written.set_visible(False)
-    look = {"dpi": 160, "bbox_inches": Bbox.from_bounds(0, added, width, height)}
+    label, room = ("Simulation", 0.17) if "simulation" in caption.lower() else ("", 0)  # seen without its caption too
+    written.set(text=label, y=(added - room + 0.04) / (height + added))
+    look = {"dpi": 160, "bbox_inches": Bbox.from_bounds(0, added - room, width, height + room)}
     facts = {"Date": None, "Description": caption}
     write_whole(FIGURES / f"{name}.svg", partial(figure.savefig, format="svg", metadata=facts, **look))
-    written.set_visible(True)
+    written.set(text="\n".join(lines), y=0.04 / (height + added))
     plt.close(figure)  # else a notebook shows it twice: as the cell's value, and because it is still open
     return figure
 
@@ -204,8 +205,7 @@ def frame(flags, *, ax=None):
     """Frame the cells of a heatmap that a table of truth values points at, and return the axes."""
     ax = plt.gca() if ax is None else ax
     for row, column in np.argwhere(np.asarray(flags)):
-        look = {"fill": False, "linewidth": 1.6, "color": "black"}
-        ax.add_patch(plt.Rectangle((column + 0.04, row + 0.06), 0.92, 0.88, **look))
+        ax.add_patch(plt.Rectangle((column + 0.04, row + 0.06), 0.92, 0.88, fill=False, linewidth=1.6, color="black"))
     return ax
 
 

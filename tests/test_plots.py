@@ -64,6 +64,15 @@ def test_the_svg_has_its_caption_as_a_description_and_no_room_for_it(desk):
     assert "Shares" not in "".join(re.findall("<!--.*?-->", (desk / "a.svg").read_text()))  # text is drawn as paths
 
 
+def test_a_simulation_says_so_in_the_svg_too(desk):
+    figure = example()
+    height = figure.get_figheight()
+    plots.save(figure, "a", caption="SIMULATION: 25 models.")
+    text = (desk / "a.svg").read_text()
+    assert "<!-- Simulation -->" in text and float(re.search(r'height="([\d.]+)pt"', text)[1]) > 72 * height + 10
+    assert figure.texts[0].get_text() == "SIMULATION: 25 models."
+
+
 def test_heatmap_prints_values_and_says_what_is_missing():
     table = pd.DataFrame({"a": [0.5, np.nan], "b": [0.25, 1.0]}, index=["x", "y"])
     ax = plots.heatmap(table, digits=2)
