@@ -137,6 +137,9 @@ def ledger_rows(table: pd.DataFrame) -> list[dict]:
 
 def facts(notebooks: dict[str, str]) -> dict:
     """Return what the pages' templates may show; every number is computed here or read from what was computed."""
+    start = ROOT / "notebooks" / "00_start_here.ipynb"
+    cells = nbformat.read(start, as_version=4).cells if start.exists() else []
+    paths = next((cell.source for cell in cells if cell.id == "paths"), "")
     table = pd.read_csv(ledger.FIGURES / "ledger.csv", dtype=str, keep_default_na=False)
     verdicts = ledger.verdicts(table).reset_index()
     verdicts["paper"] = verdicts["experiment"].str.split("/").str[0].map(PAPERS)
@@ -154,6 +157,7 @@ def facts(notebooks: dict[str, str]) -> dict:
         "papers": AUTHORS,
         "public": public(),
         "notebooks": notebooks,
+        "paths": re.findall(r"^- .*(?:\n  .*)*", paths, flags=re.MULTILINE),
         "questions": dict(rows),
         "metrics": fairlib.METRICS,
         "methods": fairlib.bounds.METHODS,
