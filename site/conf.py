@@ -14,7 +14,7 @@ release = fairlib.__version__
 copyright = f"{date.today():%Y}, {author}"
 language = "en"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.githubpages"]
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # they were executed by `make reproduce`
