@@ -31,7 +31,7 @@ export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help reproduce test bench lab student lint lock models images clean
+.PHONY: help reproduce test site bench lab student lint lock models images clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,12 @@ reproduce: build/ledger.done  ## run the notebooks: every figure, table and the 
 
 test: $(INSTALLED)  ## run all tests, slow ones included, on all cores
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+site: build/ledger.done $(VENV)/.site  ## make a web site of the executed notebooks: build/site/html/index.html
+	$(BIN)/python site/prepare.py
+	@rm -rf build/site/html
+	$(BIN)/python -m sphinx -q -W --keep-going -c site -d build/site/doctrees build/site/source build/site/html
+	@echo "site: build/site/html/index.html"
 
 bench: | $(INSTALLED)  ## measure speed beside other libraries, and how often audits are right: benchmarks/*.md (some minutes)
 	$(BIN)/python benchmarks/speed.py
@@ -56,9 +62,11 @@ lint: $(INSTALLED)  ## check style and that the notebooks are stored without out
 	$(BIN)/ruff format --check .
 	$(BIN)/python notebooks/execute.py --check $(NOTEBOOKS)
 
-lock:  ## resolve pyproject.toml into requirements.lock again (needs uv)
+lock:  ## resolve pyproject.toml into requirements.lock and site/requirements.lock again (needs uv)
 	uv pip compile pyproject.toml --extra notebooks --extra develop --extra engines --universal --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements.lock
+	uv pip compile pyproject.toml --extra site --constraint requirements.lock --universal --python-version 3.11 \
+	    --generate-hashes --no-emit-index-url --no-header --quiet --output-file site/requirements.lock
 
 models: $(INSTALLED)  ## train the sentiment and named-entity models again (extra packages; up to 45 minutes)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[models]'
@@ -79,6 +87,12 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Only `make site` needs these.
+$(VENV)/.site: site/requirements.lock | $(INSTALLED)
+	@echo "installing what makes the site (once)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
 	@touch $@
 
 # An executed notebook, or the ledger, of which a figure or table was deleted since does not count as done. This runs

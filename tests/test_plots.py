@@ -1,4 +1,6 @@
+import re
 from itertools import pairwise
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -48,6 +50,27 @@ def test_caption_is_in_the_picture_and_below_the_axes(desk):
     box = caption.get_window_extent()
     assert box.x1 <= figure.bbox.x1  # no line runs over the page
     assert box.y1 <= figure.axes[0].get_tightbbox().y0
+
+
+def test_the_svg_has_its_caption_as_a_description_and_no_room_for_it(desk):
+    figure = example()
+    height = figure.get_figheight()
+    plots.save(figure, "a", caption="Shares < 5 %, n = 3 & more.")
+    tree = ElementTree.parse(desk / "a.svg")
+    assert [found.text for found in tree.iter("{http://purl.org/dc/elements/1.1/}description")] == [
+        "Shares < 5 %, n = 3 & more."
+    ]
+    assert tree.getroot().get("height") == f"{72 * height:g}pt"
+    assert "Shares" not in "".join(re.findall("<!--.*?-->", (desk / "a.svg").read_text()))  # text is drawn as paths
+
+
+def test_a_simulation_says_so_in_the_svg_too(desk):
+    figure = example()
+    height = figure.get_figheight()
+    plots.save(figure, "a", caption="SIMULATION: 25 models.")
+    text = (desk / "a.svg").read_text()
+    assert "<!-- Simulation -->" in text and float(re.search(r'height="([\d.]+)pt"', text)[1]) > 72 * height + 10
+    assert figure.texts[0].get_text() == "SIMULATION: 25 models."
 
 
 def test_heatmap_prints_values_and_says_what_is_missing():

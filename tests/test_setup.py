@@ -78,7 +78,7 @@ def test_every_public_name_can_be_had():
 
 def test_make_help_lists_the_targets():
     shown = subprocess.check_output(["make", "help"], cwd=ROOT, text=True)
-    for target in ("reproduce", "test", "bench", "lab", "student", "lint", "clean"):
+    for target in ("reproduce", "test", "site", "bench", "lab", "student", "lint", "clean"):
         assert re.search(rf"^  make {target} +\w", shown, flags=re.MULTILINE)
 
 

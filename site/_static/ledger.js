@@ -1,0 +1,55 @@
+// The ledger's table: sorted by a click on a heading, numbers as numbers, and filtered by three choices.
+(() => {
+  const table = document.getElementById("ledger-table");
+  const form = document.getElementById("ledger-filters");
+  const body = table.tBodies[0];
+  const rows = [...body.rows];
+  const said = form.querySelector("output");
+
+  const numberIn = (text) => {
+    const found = text.replace(/,(?=\d{3})/g, "").replace("−", "-").match(/^\[?(-?\d*\.?\d+(e-?\d+)?)/i);
+    return found ? Number(found[1]) : null;
+  };
+  const compare = (a, b) => {
+    const [x, y] = [numberIn(a), numberIn(b)];
+    if (x !== null && y !== null) return x - y;
+    if (x !== null || y !== null) return x !== null ? -1 : 1;
+    return a.localeCompare(b);
+  };
+
+  const sort = (column, heading) => {
+    const down = heading.getAttribute("aria-sort") === "ascending";
+    for (const other of heading.parentNode.cells) other.removeAttribute("aria-sort");
+    heading.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const key = (row) => row.cells[column].textContent.trim();
+    const numbered = rows.map((row, place) => [key(row), place, row]);
+    numbered.sort(([a, i], [b, j]) => (!a - !b) || (down ? -1 : 1) * compare(a, b) || i - j); // what is empty stays last
+    body.append(...numbered.map(([, , row]) => row));
+  };
+  [...table.tHead.rows[0].cells].forEach((heading, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...heading.childNodes);
+    button.addEventListener("click", () => sort(column, heading));
+    heading.append(button);
+  });
+
+  const filter = () => {
+    const { paper, experiment, status } = form.elements;
+    for (const option of experiment.options) {
+      option.hidden = option.disabled = Boolean(paper.value && option.value && option.dataset.paper !== paper.value);
+      if (option.disabled && option.selected) experiment.value = "";
+    }
+    const wanted = { paper: paper.value, experiment: experiment.value, status: status.value };
+    let shown = 0;
+    for (const row of rows) {
+      row.hidden = Object.entries(wanted).some(([name, value]) => value && row.dataset[name] !== value);
+      shown += !row.hidden;
+    }
+    said.textContent = `${shown} of ${rows.length} numbers`;
+  };
+  form.addEventListener("change", filter);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.hidden = false;
+  filter();
+})();

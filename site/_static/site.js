@@ -1,0 +1,15 @@
+// Two repairs for readers without a mouse or a picture of the page.
+(() => {
+  // What is wider than the page scrolls inside; the keyboard must reach it.
+  const reach = () => {
+    for (const box of document.querySelectorAll(".wide, .cell_output, .pst-scrollable-table-container, mjx-container")) {
+      const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+      if (scrolls && getComputedStyle(box).overflowX !== "visible") box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
+  };
+  addEventListener("load", reach);
+  addEventListener("resize", reach);
+  // These are called by a label that hides the words on them.
+  for (const one of document.querySelectorAll("button.search-button-field, details.hide > summary")) one.removeAttribute("aria-label");
+})();

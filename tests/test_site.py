@@ -1,0 +1,179 @@
+"""How an executed notebook becomes a page, and that what pages need is there. For a browser see site/check.py."""
+
+import importlib.util
+import re
+
+import nbformat
+import pandas as pd
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+import fairlib
+from fairlib.data import ROOT
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+TABLE = pd.read_csv(ROOT / "figures" / "ledger.csv", dtype=str, keep_default_na=False)
+
+
+def opened(name):
+    specification = importlib.util.spec_from_file_location(f"site_{name}", ROOT / "site" / f"{name}.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+prepare, conf = opened("prepare"), opened("conf")
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="468pt" height="216pt"><metadata>
+<dc:description xmlns:dc="http://purl.org/dc/elements/1.1/">{}</dc:description></metadata></svg>"""
+
+
+@pytest.fixture
+def figures(tmp_path):
+    for name, text in {
+        "one": "Of $n = 3$ at a rate of 0.5 in eq. 4 &amp; more. Simulation.",
+        "two": "Second.",
+        "none": " ",
+    }.items():
+        (tmp_path / f"{name}.svg").write_text(SVG.format(text))
+    return tmp_path
+
+
+def picture():
+    return new_output("display_data", data={"image/png": "iVBO", "text/plain": "<Figure>"})
+
+
+def shown(*cells, figures, metadata=None):
+    notebook = new_notebook(cells=[new_markdown_cell("# 99 Title\n\nThe question."), *cells], metadata=metadata or {})
+    return prepare.transformed(notebook, name="99_title", figures=figures)
+
+
+def code(source, *outputs, tag=None):
+    return new_code_cell(source, outputs=list(outputs), metadata={"tags": [tag]} if tag else {})
+
+
+def words(source, tag):
+    return new_markdown_cell(source, metadata={"tags": [tag]})
+
+
+def test_cells_are_shown_by_their_tags(figures):
+    cells = shown(
+        code("import importlib", tag="hosted"),
+        words("**Predict.** How many?", "prediction"),
+        code("widgets.interact(draw)", tag="widget"),
+        words("**Exercise 1.** Try.", "exercise"),
+        code("def f(): ...", tag="stub"),
+        code("def f(): return 1", tag="solution"),
+        words("**Solution.** Because:\n\n:::{note}\nso\n:::", "solution"),
+        code("assert f() == 1", tag="check"),
+        code("ledger.record()", new_output("stream", text="a table"), tag="ledger"),
+        figures=figures,
+    ).cells
+    assert [cell.source for cell in cells[3:5]] == ["def f(): ...", "def f(): return 1"]
+    assert cells[1].source == ":::{admonition} Predict\n:class: tip predict\n\nHow many?\n:::"
+    assert cells[5].source.startswith("::::{admonition} Solution\n:class: dropdown\n\nBecause:")
+    assert cells[5].source.endswith("\n::::")
+    tags = [cell.metadata.get("tags", []) for cell in cells if cell.cell_type == "code"]
+    assert tags == [["stub"], ["hide-cell"], ["check"], ["remove-input"]]
+    assert cells[-1].outputs[0].text == "a table"
+    assert not any("interact" in cell.source or "importlib" in cell.source for cell in cells)
+
+
+def test_the_title_stays_first_and_the_stored_notebook_can_be_fetched(figures):
+    first = shown(figures=figures).cells[0].source
+    assert first.startswith("# 99 Title\n\n") and first.endswith("The question.")
+    assert '<a href="99_title.ipynb" download>' in first
+
+
+def test_what_only_moves_is_left_out_with_its_state(figures):
+    moving = new_output("display_data", data={prepare.WIDGET: {"model_id": "x"}, "text/plain": "interactive"})
+    made = shown(code("show()", moving, new_output("stream", text="kept")), figures=figures, metadata={"widgets": {}})
+    assert [output.output_type for output in made.cells[1].outputs] == ["stream"]
+    assert "widgets" not in made.metadata
+
+
+def test_pictures_become_figures_in_their_order_with_captions_as_text(figures):
+    source = 'plots.save(figure, "one", caption=a)\nplots.save(\n    draw(size=(1, 2)),\n    "two",\n    caption=b,\n)'
+    first, second = shown(code(source, picture(), picture()), figures=figures).cells[1].outputs
+    html = first.data["text/html"]
+    assert 'alt="Of n = 3 at a rate of 0.5 in eq. 4 &amp; more."' in html
+    assert '<figcaption>Of <span class="math notranslate nohighlight">\\(n = 3\\)</span> at a rate' in html
+    assert html.count("../figures/one.svg") == 2 and 'width="468" height="216"' in html
+    assert "two.svg" in second.data["text/html"] and "image/png" not in second.data
+
+
+def test_a_figure_that_is_saved_but_not_shown_is_shown_first_and_other_pictures_stay(figures):
+    text = new_output("stream", text="numbers")
+    hidden, other = shown(
+        code('plots.save(figure, "one", caption=a)\nnumbers', text), code("draw()", picture()), figures=figures
+    ).cells[1:]
+    assert "one.svg" in hidden.outputs[0].data["text/html"] and hidden.outputs[1].text == "numbers"
+    assert "image/png" in other.outputs[0].data
+
+
+def test_a_figure_without_a_caption_is_an_error(figures):
+    with pytest.raises(ValueError, match=r"none\.svg must carry its caption"):
+        prepare.caption(figures / "none.svg")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_figure_that_a_notebook_saves_is_found_with_its_caption(path):
+    source = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+    names = prepare.SAVED.findall(source)
+    assert len(names) == source.count("plots.save(")
+    for name in names:
+        assert len(prepare.caption(prepare.ledger.FIGURES / f"{name}.svg")) > 20
+
+
+def test_links_lead_to_pages_or_are_only_text():
+    pages = {"ledger": "/ledger.md", "02_curve": "/notebooks/02_curve.ipynb"}
+    text = "[a](../figures/ledger.md#x) [b](notebooks/02_curve.ipynb) [c](.github/FORM) [d](https://e.org) ![e](f.png)"
+    expected = "[a](/ledger.md) [b](/notebooks/02_curve.ipynb) c [d](https://e.org) ![e](f.png)"
+    assert prepare.linked(text, pages) == expected
+
+
+def test_every_page_stands_in_the_contents_once():
+    pages = {f"notebooks/{path.stem}" for path in NOTEBOOKS} | {"api", "ledger", "a_page_of_its_own", "index"}
+    text = prepare.toctrees(pages)
+    listed = re.findall(r"^(?!:|```)(\S+)$", text, flags=re.MULTILINE)
+    assert sorted(listed) == sorted(pages - {"index"})
+    assert listed[-1] == "a_page_of_its_own"
+    assert (
+        text.index("03_one") < text.index('"Paper 3') < text.index("07a_") < text.index('"Beyond') < text.index("10_")
+    )
+
+
+def test_the_ledger_has_every_number_paper_by_paper():
+    rows = prepare.ledger_rows(TABLE)
+    assert sorted(row["id"] for row in rows) == sorted(TABLE["id"])
+    papers = [row["paper"] for row in rows]
+    assert papers == sorted(papers) and set(papers) == {"Paper 1", "Paper 2", "Paper 3"}
+    assert {row["apart"] for row in rows} == {"", "cannot fail", "our own check"}
+    assert {path.stem for path in ROOT.glob("data/published/*.csv")} - {"experiments"} == set(prepare.PAPERS)
+
+
+def test_every_public_name_has_its_place_on_the_page_of_names():
+    kinds = prepare.public()
+    assert sorted([*kinds["modules"], *kinds["called"], *kinds["tables"]]) == fairlib.__all__
+    page = (ROOT / "site" / "api.md").read_text(encoding="utf-8")
+    assert kinds["tables"] == {"METRICS"} and "`fairlib.METRICS`" in page
+
+
+def test_docstrings_are_put_into_a_form_that_sphinx_reads():
+    lines = ["Say *it*, |A|, `a_b`s.", "", "first, second : what it is", "    and more_.", "third : [0, 1].", "",
+             ">>> f(1)", "a : b_c", "", "no : item here", "as it goes on."]  # fmt: skip
+    conf.as_rst(None, "function", "f", None, None, lines)
+    assert lines == [
+        r"Say \*it\*, \|A\|, `a_b`\ s.", "", "", "``first, second``", "    what it is", r"    and more\_.",
+        "", "``third``", "    [0, 1].", "", ">>> f(1)", "a : b_c", "", "no : item here", "as it goes on.",
+    ]  # fmt: skip
+
+
+def test_the_sites_packages_are_pinned_and_agree_with_the_others():
+    texts = [(ROOT / path).read_text(encoding="utf-8") for path in ("requirements.lock", "site/requirements.lock")]
+    main, site = (dict(re.findall(r"^([a-z0-9._-]+)==([^ ;]+)(?= \\)", text, flags=re.MULTILINE)) for text in texts)
+    assert "://" not in texts[1]
+    assert {"sphinx", "sphinx-book-theme", "myst-nb", "playwright"} <= set(re.findall(r"^([\w.-]+)==", texts[1], re.M))
+    for block in re.split(r"\n(?=[a-z])", texts[1]):
+        assert "--hash=sha256:" in block, block.splitlines()[0]
+    assert not {name: (main[name], site[name]) for name in main.keys() & site.keys() if main[name] != site[name]}
+    assert "sphinx" not in texts[0]
