@@ -5,39 +5,29 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+
+import pandas as pd
 
 from fairlib.auditing.report import Report, audit
 from fairlib.data import write_whole
 from fairlib.tables.delimited import Delimited
 
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
-CSV = {"index": False, "lineterminator": "\n"}
 FAILS = ("shown", "hint", "open")
 
 
-class Output(NamedTuple):
-    """A file that is written if asked for."""
-
-    help: str
-    write: Callable[[Report, Path], object]
+def _csv(frame: pd.DataFrame, path: Path) -> None:
+    write_whole(path, lambda beside: frame.to_csv(beside, index=False, lineterminator="\n"))
 
 
-OUTPUTS = {
-    "html": Output("the report as one self-contained page", Report.to_html),
-    "table": Output(
-        "all comparisons as CSV", lambda report, path: write_whole(path, partial(report.rows.to_csv, **CSV))
-    ),
-    "summary": Output(
-        "the metrics of the literature as CSV",
-        lambda report, path: write_whole(path, partial(report.metrics.to_csv, **CSV)),
-    ),
-    "json": Output("verdict, findings and all comparisons as JSON", Report.to_json),
-    "markdown": Output("a section for a model card", Report.to_markdown),
-    "plot": Output("a figure (.png, .svg, .pdf)", lambda report, path: write_whole(path, report.plot().savefig)),
+OUTPUTS = {  # what is written if asked for, and how
+    "html": ("the report as one self-contained page", Report.to_html),
+    "table": ("all comparisons as CSV", lambda report, path: _csv(report.rows, path)),
+    "summary": ("the metrics of the literature as CSV", lambda report, path: _csv(report.metrics, path)),
+    "json": ("verdict, findings and all comparisons as JSON", Report.to_json),
+    "markdown": ("a section for a model card", Report.to_markdown),
+    "plot": ("a figure (.png, .svg, .pdf)", lambda report, path: write_whole(path, report.plot().savefig)),
 }
 
 
@@ -54,7 +44,7 @@ def main(arguments: list[str]) -> None:
         asked["reference"] = _references(asked["reference"], asked["group"])
         report = audit(_opened(file, asked, form), **asked, progress=True)
         for name, path in outputs.items():
-            OUTPUTS[name].write(report, path)
+            OUTPUTS[name][1](report, path)
     except (ValueError, OSError) as error:
         parser.exit(2, f"fairlib audit: {error}\n")
     for path in outputs.values():
@@ -135,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--separator", help="between fields of a CSV (default: as in its header: comma, semicolon or tab)")
     add("--decimal", choices=[".", ","], help="in the numbers of a CSV (default: a comma where fields have semicolons)")
     add("--title", help="of the report")
-    for name, output in OUTPUTS.items():
-        add(f"--{name}", type=Path, metavar="FILE", help=f"write {output.help}")
+    for name, (words, _) in OUTPUTS.items():
+        add(f"--{name}", type=Path, metavar="FILE", help=f"write {words}")
     add("--fail-on", choices=FAILS, help="exit with status 1 where a difference is so, or more surely so")
     return parser

@@ -43,19 +43,16 @@ class Family:
         return " × ".join(self.attributes)
 
     @cached_property
-    def compared(self) -> np.ndarray:
-        """Which groups are compared: all but the reference; of two only the first, the other being its mirror."""
-        kept = self.kept
-        return kept[kept != self.reference] if self.reference is not None else kept[:1] if len(kept) == 2 else kept
-
-    @cached_property
     def kept(self) -> np.ndarray:
         """Which groups take part at all."""
-        return np.array([code for code in range(len(self)) if code not in self.aside], dtype=int)
+        return np.setdiff1d(np.arange(len(self)), [*self.aside])
 
-    def taking_part(self, values: np.ndarray) -> np.ndarray:
-        """Return numbers of cells, 0 where the cell takes no part."""
-        return np.where(np.isin(self.codes, self.kept), values, 0) if self.aside else values
+    @cached_property
+    def compared(self) -> np.ndarray:
+        """Which groups are compared: all but the reference; of two only the first, the other being its mirror."""
+        if self.reference is None and len(self.kept) == 2:
+            return self.kept[:1]
+        return self.kept[self.kept != self.reference]
 
     @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -96,7 +93,7 @@ def families(people: People, *, depth: int, reference: Mapping[str, object]) -> 
 
 
 def _family(people: People, attributes: tuple[str, ...], reference: Mapping[str, object]) -> Family:
-    first, *others = [people.attributes[name] for name in attributes]
+    first, *others = coded = [people.attributes[name] for name in attributes]
     codes, names = first.codes, [(name,) for name in first.names]
     for other in others:  # one attribute after another, so that codes stay small even where names are many
         present, codes = np.unique(codes * len(other.names) + other.codes, return_inverse=True)
@@ -110,8 +107,7 @@ def _family(people: People, attributes: tuple[str, ...], reference: Mapping[str,
     if wanted and chosen is None and not others:
         held = f"it holds {listed(first.names)}"
         raise ValueError(f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; {held}")
-    lacking = {name: people.attributes[name].missing for name in attributes}
-    lost = {name: people.attributes[name].names[code] for name, code in lacking.items() if code is not None}
-    lost = [lost.get(name) if reference.get(name) != lost.get(name) else None for name in attributes]
+    lost = [None if one.missing is None else one.names[one.missing] for one in coded]
+    lost = [None if reference.get(name) == none else none for name, none in zip(attributes, lost, strict=True)]
     aside = {code for code, own in enumerate(names) if any(one == none for one, none in zip(own, lost, strict=True))}
     return Family(attributes, tuple(names), codes, chosen, people.source, frozenset(aside))

@@ -6,7 +6,7 @@ qualify, the sum of their values, and the sum of the squares.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from fairlib.auditing.people import People
 from fairlib.tables import listed
 
 EVERY_CLASS = ""  # the class of rates that take all classes together
+OUTCOMES = ("TN", "FP", "FN", "TP")  # of a case: is the class predicted (P) or not (N), and is that true (T) or false
 
 
 @dataclass(frozen=True)
@@ -25,64 +26,63 @@ class Rate:
 
     title: str
     words: str  # of one group: {value} and {n} are filled in, and {c}, the class
-    qualifies: str  # which cases can be used at all, completing "cases ..."
-    event: Callable | None = None  # (label, prediction, c) -> what is counted
-    among: Callable | None = None  # (label, prediction, c) -> which cases qualify; None for all
+    qualifies: str = ""  # which cases can be used at all, completing "cases ..."
+    of: str = ""  # the outcomes that are counted; none for means of probabilities
+    among: str = "TP FP FN TN"  # the outcomes that qualify
     needs: tuple[str, ...] = ("label", "prediction")
-    per_class: bool = True
-    uses_probability: bool = False
+    per_class: bool = True  # or all classes at once: a right prediction is a TP, a wrong one an FN
     farthest: int = 1  # that two cases can be apart: 2 for what lies between -1 and 1, which is said in points
+
+    @property
+    def uses_probability(self) -> bool:
+        """Whether it is a mean of probabilities."""
+        return not self.of
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the same cases qualify whatever is predicted."""
+        among = self.among.split()
+        return not self.uses_probability and ("TP" in among) == ("FN" in among) and ("FP" in among) == ("TN" in among)
 
 
 RATES: dict[str, Rate] = {
-    "errors": Rate(
-        "Wrong predictions",
-        "the prediction is wrong in {value} of {n} cases",
-        "",
-        event=lambda label, prediction, c: label != prediction,
-        per_class=False,
-    ),
+    "errors": Rate("Wrong predictions", "the prediction is wrong in {value} of {n} cases", of="FN", per_class=False),
     "misses": Rate(
         "Missed ({c} is not predicted where it is the label)",
         "of {n} cases whose label is {c}, {value} are missed",
         "whose label is {c}",
-        event=lambda label, prediction, c: prediction != c,
-        among=lambda label, prediction, c: label == c,
+        of="FN",
+        among="TP FN",
     ),
     "false alarms": Rate(
         "False alarms ({c} is predicted where it is not the label)",
         "of {n} cases whose label is not {c}, {value} are predicted {c}",
         "whose label is not {c}",
-        event=lambda label, prediction, c: prediction == c,
-        among=lambda label, prediction, c: label != c,
+        of="FP",
+        among="FP TN",
     ),
     "predicted": Rate(
         "Predicted (how often {c} is predicted, rightly or not)",
         "{c} is predicted in {value} of {n} cases",
-        "",
-        event=lambda label, prediction, c: prediction == c,
+        of="TP FP",
         needs=("prediction",),
     ),
     "unreliable": Rate(
         "Unreliable ({c} is predicted and is not the label)",
         "of {n} cases that are predicted {c}, {value} have another label",
         "that are predicted {c}",
-        event=lambda label, prediction, c: label != c,
-        among=lambda label, prediction, c: prediction == c,
+        of="FP",
+        among="TP FP",
     ),
     "mean probability": Rate(
         "Mean probability of {c}",
         "the probability given to {c} is {value} on average over {n} cases",
-        "",
         needs=("score",),
-        uses_probability=True,
     ),
     "overestimation": Rate(
         "Overestimation (the mean probability of {c} less how often {c} is the label)",
         "the probability given to {c} less the truth is {value} on average over {n} cases",
-        "",
         needs=("score", "label"),
-        uses_probability=True,
         farthest=2,
     ),
 }
@@ -98,9 +98,19 @@ class Sums(NamedTuple):
     total: np.ndarray
     square: np.ndarray
 
+    def about(self, family: Family) -> dict:
+        """Say what is compared, in columns."""
+        groups = [family.called(code) for code in family.compared]
+        about = {"attribute": family.attribute, "group": groups, "against": family.against}
+        return about | {"rate": self.name, "class": self.class_name}
+
     def of(self, family: Family) -> Sums:
         """Return the sums without the cases that take no part in a family's comparisons."""
-        return self._replace(**{name: family.taking_part(getattr(self, name)) for name in ("count", "total", "square")})
+        return self.only(np.isin(family.codes, family.kept)) if family.aside else self
+
+    def only(self, cells: np.ndarray) -> Sums:
+        """Return the sums of some cells."""
+        return self._replace(**{name: getattr(self, name) * cells for name in ("count", "total", "square")})
 
 
 def measured(people: People, names=()) -> tuple[str, ...]:
@@ -116,21 +126,22 @@ def measured(people: People, names=()) -> tuple[str, ...]:
     return tuple(names) or tuple(name for name in RATES if not lacking[name])
 
 
-def sums(people: People, names: tuple[str, ...]) -> Iterator[Sums]:
+def sums(people: People, names: Iterable[str]) -> Iterator[Sums]:
     """Reduce the counts to one rate after another, for each class that is measured."""
-    for name in names:
-        rate = RATES[name]
+    for rate, name in ((RATES[name], name) for name in names):
         for c in people.positive if rate.per_class else (None,):
             class_name = EVERY_CLASS if c is None else people.classes[c]
             yield Sums(name, rate, class_name, *_sums(people, rate, c))
 
 
 def _sums(people: People, rate: Rate, c: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    truth = people.label == c  # alike for all cases of a cell, so that (p - y)² = p² - 2 p y + y can be summed
     if not rate.uses_probability:
-        among = True if rate.among is None else rate.among(people.label, people.prediction, c)
-        total = people.count * (rate.event(people.label, people.prediction, c) & among)
+        truth, found = (True, people.label == people.prediction) if c is None else (truth, people.prediction == c)
+        outcome = np.where(truth, 2, 0) + found
+        among, of = (np.isin(outcome, [*map(OUTCOMES.index, names.split())]) for names in (rate.among, rate.of))
+        total = people.count * (of & among)
         return people.count * among, total, total
     if "label" not in rate.needs:
         return people.count, people.score, people.square
-    truth = people.label == c  # alike for all cases of a cell, so that (p - y)² = p² - 2 p y + y can be summed
     return people.count, people.score - truth * people.count, people.square - truth * (2 * people.score - people.count)

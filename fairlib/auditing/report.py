@@ -1,9 +1,9 @@
 """An audit of a classifier: one call on its predictions, one report of what they show and what not.
 
 people (table -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing (differences,
-intervals, tests; many at once: multiplicity; how many more cases: needed) -> findings (a verdict, what matters most;
-crossings where they say more: crossed) -> page (HTML).
-Beside it: people -> summary (Table 2, AUCs). `command` is `python -m fairlib audit`.
+intervals, tests; how many more cases are needed; many at once: multiplicity) -> findings (a verdict, what matters most)
+-> page (HTML and other forms). Beside it: people -> summary (Table 2, AUCs), and what is asked further: strata, another
+model, crossings that say more. `command` is `python -m fairlib audit`.
 """
 
 from __future__ import annotations
@@ -17,21 +17,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from fairlib.auditing import (
-    changing,
-    comparing,
-    crossed,
-    findings,
-    groups,
-    handing,
-    multiplicity,
-    needed,
-    page,
-    people,
-    rates,
-    strata,
-    summary,
-)
+from fairlib.auditing import comparing, findings, further, groups, multiplicity, page, people, rates, summary
 from fairlib.auditing.setting import SUMMARIES, Setting
 from fairlib.data import write_whole
 from fairlib.intervals.gaps import interval as interval_of_gap
@@ -44,11 +30,10 @@ class Report:
     """What an audit found: `print` it for sentences, `to_frame()` for numbers, `to_html()` for a page to hand on."""
 
     rows: pd.DataFrame  # as of `to_frame`
-    gaps: pd.DataFrame  # highest less lowest group: columns `GAPS`; the interval can reach 0
+    questions: list[tuple[rates.Sums, groups.Family]]  # what is compared, in this order
     setting: Setting
     people: people.People
     levels: dict[str, people.People]  # by attribute, where there are probabilities
-    families: dict[str, groups.Family]  # by attribute, or attributes crossed
     progress: bool = False
 
     @cached_property
@@ -66,23 +51,27 @@ class Report:
         return summary.summarize(self.people, self.levels, self.setting, progress=self.progress)
 
     @cached_property
+    def gaps(self) -> pd.DataFrame:
+        """Return by how much the highest group of an attribute is above the lowest; the interval can reach 0."""
+        return pd.DataFrame([gap for pair in self.questions for gap in _gap(*pair, self.setting)], columns=GAPS)
+
+    @cached_property
     def strata(self) -> pd.DataFrame | None:
         """Return the comparisons in each stratum, each with an interval for itself alone; None without `within`."""
-        if self.people.within is None:
-            return None
-        names = [name for name in rates.RATES if name in {*self.rows["rate"]}]
-        asked = [(sums.of(one), one) for sums in rates.sums(self.people, names) for one in self.families.values()]
-        return strata.table(asked, self.people.within, alpha=self.setting.alpha)
+        if self.people.within is not None:
+            return further.by_stratum(self.questions, self.people.within, alpha=self.setting.alpha)
 
     @cached_property
     def changes(self) -> pd.DataFrame | None:
         """Return what the other model changes in each group; None without `compare`."""
-        return None if self.people.compare is None else changing.changes(self.people, self.families, self.setting)
+        if self.people.compare is not None:
+            single = {one.attribute: one for _, one in self.questions if len(one.attributes) == 1}
+            return further.changes(self.people, single.values(), self.setting)
 
     @cached_property
     def findings(self) -> list[findings.Finding]:
         """Return at most five, what matters most first: with interval, evidence, and what would settle it."""
-        adds = crossed.adding(self.people, self.families, alpha=self.setting.alpha)
+        adds = further.adding(self.people, self.questions, alpha=self.setting.alpha)
         return findings.findings(self.rows, self.setting, adds)
 
     @property
@@ -93,14 +82,9 @@ class Report:
     @property
     def aside(self) -> list[str]:
         """Who is in no comparison: cases that lack a value, and groups that are too small."""
-        single = [name for name, family in self.families.items() if len(family.attributes) == 1]
-        within = self.setting.columns.within
-        how = f"Compared within {within!r}: a mean over strata, in which those count that hold both sides."
-        return [
-            *[how] * bool(within),
-            *self.people.notes,
-            *filter(None, [findings.aside(self.rows, single, self.setting)]),
-        ]
+        within = f"Compared within {self.setting.columns.within!r}"
+        how = f"{within}: a mean over strata, in which those count that hold both sides."
+        return [*[how] * (self.people.within is not None), *self.people.notes, *findings.aside(self.rows, self.setting)]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
@@ -124,15 +108,15 @@ class Report:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return verdict, findings and all comparisons as JSON, and write it to `path` if given."""
-        return _written(handing.as_json(self), path)
+        return _written(page.as_json(self), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """Return a section for a model card, and write it to `path` if given."""
-        return _written(handing.as_markdown(self), path)
+        return _written(page.as_markdown(self), path)
 
     def plot(self):
         """Return a matplotlib figure of the comparisons of single attributes."""
-        return handing.figure(self)
+        return page.figure(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary}>"
@@ -227,20 +211,13 @@ def audit(
     setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title)
     cases = people.read(frame, columns, positive=positive)
     chosen = rates.measured(cases, [name for name in setting.metrics if name not in summary.SUMMARY])
-    families = {one.attribute: one for one in groups.families(cases, depth=depth, reference=setting.references)}
-    questions = [(sums.of(one), one) for sums in rates.sums(cases, chosen) for one in families.values()]
+    families = groups.families(cases, depth=depth, reference=setting.references)
+    questions = [(sums.of(family), family) for sums in rates.sums(cases, chosen) for family in families]
+    rows = pd.concat([pd.DataFrame(sums.about(family)) for sums, family in questions], ignore_index=True)
     bar = tqdm(questions, desc="comparing", delay=2, disable=not progress)
-    compared = comparing.joined([strata.contrast(*question, cases.within) for question in bar])
-    rows = _decided(pd.concat([_about(*question) for question in questions], ignore_index=True), compared, setting)
-    gaps = pd.DataFrame([gap for pair in questions for gap in _gap(*pair, setting)], columns=GAPS)
+    rows = _decided(rows, comparing.joined([further.common(*pair, cases.within) for pair in bar]), setting)
     levels = people.by_level(frame, columns, len(cases), positive=positive)
-    return Report(rows, gaps, setting, cases, levels, families, progress)
-
-
-def _about(sums: rates.Sums, family: groups.Family) -> pd.DataFrame:
-    """Say what is compared in one rate of one family."""
-    about = {"attribute": family.attribute, "group": [family.called(code) for code in family.compared]}
-    return pd.DataFrame(about | {"against": family.against, "rate": sums.name, "class": sums.class_name})
+    return Report(rows, questions, setting, cases, levels, progress)
 
 
 def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting) -> pd.DataFrame:
@@ -252,9 +229,8 @@ def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting)
         rows[name], rows[f"{name}_against"] = getattr(compared, name)
     with np.errstate(divide="ignore", invalid="ignore"):
         rows["ratio"] = np.where(compared.span == 1, compared.value[0] / compared.value[1], np.nan)
-    whole = dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64)
-    p = comparing.p_values(compared)
-    rows = rows.assign(difference=compared.difference, p=p).astype(whole)
+    rows = rows.assign(difference=compared.difference, p=compared.p)
+    rows = rows.astype(dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64))
     share, tested = (1 - SUMMARIES) * setting.alpha, rows["p"].where(compared.fewer >= setting.minimum)
     rows["p_corrected"] = np.minimum(multiplicity.holm(tested) / (1 - SUMMARIES), 1)
     questions = max(1, int(tested.notna().sum()))
@@ -262,34 +238,29 @@ def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting)
     def decide(alpha: float) -> int:
         """Give intervals and verdicts at a level for each comparison; return how many say something."""
         level = np.where(findings.hints(rows, setting), setting.alpha, alpha)
-        rows["confidence"], (low, high) = 1 - level, comparing.ends(compared, level, p)
-        rows["low"], rows["high"] = low, high
-        rows["ratio_low"], rows["ratio_high"] = comparing.ratio_ends(compared, level, p)
+        rows["confidence"], (rows["low"], rows["high"]) = 1 - level, comparing.ends(compared, level)
+        rows["ratio_low"], rows["ratio_high"] = comparing.ratio_ends(compared, level)
         rows["verdict"] = findings.verdicts(rows, setting)
         return int(rows["verdict"].isin(["shown", "small"]).sum())
 
     multiplicity.coverage_level(decide, questions, alpha=setting.alpha)
     # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
     level = {"alpha": share / questions, "power": setting.power}
-    rows["detectable"] = needed.detectable(compared, **level)
-    rows["more"] = needed.more_needed(compared, margin=setting.margin, **level)
-    rows["growth"] = needed.growth(compared, margin=setting.margin, **level)
+    rows["detectable"] = comparing.detectable(compared, **level)
     own = np.fmax(np.abs(compared.difference), setting.margin)
-    rows["settled_by"] = needed.more_needed(compared, margin=own, **level)
-    rows["settled_growth"] = needed.growth(compared, margin=own, **level)
+    for more, growth, margin in (("more", "growth", setting.margin), ("settled_by", "settled_growth", own)):
+        rows[more] = comparing.more_needed(compared, margin=margin, **level)
+        rows[growth] = comparing.growth(compared, margin=margin, **level)
     return rows
 
 
 def _gap(sums: rates.Sums, family: groups.Family, setting: Setting) -> list[tuple]:
     """Return how far the groups are apart that are large enough to say; of two, their difference says it already."""
-    if family.source is not None or sums.rate.uses_probability:
-        return []
     count, total = family.total(sums.count), family.total(sums.total)
     enough = np.flatnonzero(count >= setting.minimum)
-    if len(enough) < 3:
+    if family.source is not None or sums.rate.uses_probability or len(enough) < 3:
         return []
-    order = enough[np.argsort(total[enough] / count[enough], kind="stable")]
     apart = interval_of_gap(total[enough], count[enough], confidence=setting.confidence)
-    highest, lowest = family.called(order[-1]), family.called(order[0])
+    lowest, *_, highest = map(family.called, enough[np.argsort(total[enough] / count[enough], kind="stable")])
     about = (family.attribute, sums.name, sums.class_name, len(enough), highest, lowest)
     return [(*about, apart.estimate, apart.low, apart.high)]

@@ -33,12 +33,13 @@ class Setting:
         if len(set(names)) < len(names):
             raise ValueError(f"group: a column is named twice in {listed(names)}")
         roles = {role: name for role, name in columns._asdict().items() if role not in ("group", "threshold") and name}
-        if columns.source and (role := "within" if columns.within else "compare" if columns.compare else ""):
-            raise ValueError(f"{role}: not beside a source; cases that belong together have no such intervals here")
+        for role in ("within", "compare"):
+            if role in roles and columns.source:
+                raise ValueError(f"{role}: not beside a source; cases that belong together have no such intervals here")
         for role in ("probability", "count", "within", "compare"):
             if role in roles and [*names, *roles.values()].count(roles[role]) > 1:
                 raise ValueError(f"{role}: column {roles[role]!r} plays another part already")
-        if columns.prediction is None and columns.probability is None:
+        if not {"prediction", "probability"} & {*roles}:
             raise ValueError("prediction: name a column of predictions, or one of probabilities; neither was given")
         for name in ("threshold", "margin", "confidence", "power"):
             value = getattr(columns if name == "threshold" else self, name)
@@ -59,6 +60,11 @@ class Setting:
     def unit(self) -> str:
         """What is taken to be independent of one another."""
         return "cases" if self.columns.source is None else "sources"
+
+    @property
+    def points(self) -> str:
+        """The margin in words."""
+        return f"{100 * self.margin:g} points"
 
     @property
     def references(self) -> Mapping[str, object]:

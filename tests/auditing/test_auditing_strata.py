@@ -6,7 +6,7 @@ import pytest
 from test_auditing import BINARY, people
 
 import fairlib
-from fairlib.auditing import comparing, strata
+from fairlib.auditing import comparing, further
 from fairlib.auditing.groups import families
 from fairlib.auditing.people import Columns, read
 from fairlib.auditing.rates import sums
@@ -78,6 +78,6 @@ def test_intervals_within_strata_cover(base):
         frame = pd.DataFrame(rows, columns=["sex", "where", "prediction"]).assign(count=counts)
         found = read(frame, Columns(("sex",), prediction="prediction", count="count", within="where"))
         (question,), (family,) = sums(found, ("predicted",)), families(found, depth=1, reference={})
-        (low,), (high,) = comparing.ends(strata.contrast(question, family, found.within), alpha)
+        (low,), (high,) = comparing.ends(further.common(question, family, found.within), alpha)
         covered += low <= 0.1 <= high
     assert covered / draws >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / draws)
