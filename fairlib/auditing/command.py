@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -96,6 +98,7 @@ def _references(given: list[str], group: list[str]) -> dict[str, str]:
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Return a parser for the parameters of `audit`, of each of which the first sentence there is the help here."""
     parser = argparse.ArgumentParser(
         prog="fairlib audit",
         description="Which groups does a classifier treat differently, and how sure is that? One row per case.",
@@ -103,28 +106,25 @@ def _parser() -> argparse.ArgumentParser:
     add, several = parser.add_argument, {"nargs": "+", "action": "extend"}
     what = "predictions as .csv, .tsv (also .gz) or .parquet, with a header, or a folder of .parquet files"
     add("file", type=Path, metavar="FILE", help=what)
-    add("--group", **several, required=True, metavar="COLUMN", help="the groups; several columns are also crossed")
-    add("--label", metavar="COLUMN", help="the true class")
-    add("--prediction", metavar="COLUMN", help="the predicted class")
-    add("--probability", metavar="COLUMN", help="the probability of the positive class")
-    add("--source", metavar="COLUMN", help="which cases belong together, such as those of one person")
-    add("--count", metavar="COLUMN", help="how many cases a row stands for")
-    add(
-        "--positive",
-        metavar="CLASS",
-        help="the class to measure against the rest (default: the last of two); or a name for 1",
-    )
-    add("--threshold", type=float, default=0.5, help="predict from probabilities from here on (default: %(default)s)")
-    add("--reference", **several, default=[], metavar="COLUMN=GROUP", help="compare with this group, not the rest")
-    add("--depth", type=int, default=2, help="how many group columns are crossed at once (default: %(default)s)")
-    add("--metrics", nargs="+", metavar="RATE", help="which rates and metrics (default: all that the columns allow)")
-    add("--margin", type=float, default=0.05, help="the smallest difference that matters (default: %(default)s)")
-    add("--minimum", type=int, default=30, help="groups with fewer cases are named, not tested (default: %(default)s)")
-    add("--confidence", type=float, default=0.95, help="of intervals and verdicts (default: %(default)s)")
-    add("--power", type=float, default=0.8, help="with which more cases would show the margin (default: %(default)s)")
+    own = {
+        "group": several | {"required": True},
+        "reference": several | {"default": [], "metavar": "COLUMN=GROUP"},
+        "metrics": several | {"default": [], "metavar": "NAME"},
+        "positive": {"metavar": "CLASS"},
+        "title": {"metavar": "TEXT", "default": None},
+    }
+    described = re.findall(r"^(\w+) : (.*(?:\n    .*)*)", inspect.cleandoc(audit.__doc__ or ""), re.MULTILINE)
+    said = {name: " ".join(words.split()).partition(". ")[0].rstrip(".").replace("`", "") for name, words in described}
+    for name, parameter in inspect.signature(audit).parameters.items():
+        default, words = parameter.default, said.get(name, "")
+        if isinstance(default, int | float):
+            words, given = f"{words} (default: {default})", {"type": type(default), "default": default}
+        else:
+            given = {"metavar": "COLUMN"}
+        if parameter.kind is parameter.KEYWORD_ONLY and name != "progress":
+            add(f"--{name}", **given | own.get(name, {}), help=words)
     add("--separator", help="between fields of a CSV (default: as in its header: comma, semicolon or tab)")
     add("--decimal", choices=[".", ","], help="in the numbers of a CSV (default: a comma where fields have semicolons)")
-    add("--title", help="of the report")
     for name, (words, _) in OUTPUTS.items():
         add(f"--{name}", type=Path, metavar="FILE", help=f"write {words}")
     add("--fail-on", choices=FAILS, help="exit with status 1 where a difference is so, or more surely so")

@@ -54,11 +54,6 @@ class Contrast:
     expected: np.ndarray  # the share that a group would have that is like the others; NaN for what is no share
 
     @property
-    def fewer(self) -> np.ndarray:
-        """How many independent cases, or sources, there are in the smaller of the two sides."""
-        return self.units.min(axis=0)
-
-    @property
     def difference(self) -> np.ndarray:
         """The group's mean less the others'."""
         return self.value[0] - self.value[1]

@@ -120,7 +120,8 @@ def changes(people: People, families: Iterable[Family], setting: Setting) -> pd.
     fewer : cases that are counted after and not before, and the reverse. low, high : exact, with probability
     1 - confidence / 20 to spare. p : the exact test of more against fewer; p_corrected : for all of these (Holm).
     """
-    found, names = [], [name for name in rates.measured(people) if rates.RATES[name].fixed]
+    fixed = ("TP FP FN TN", "TP FN", "FP TN")  # alike, whatever is predicted
+    found, names = [], [name for name in rates.measured(people) if " ".join(rates.RATES[name].outcomes[-1]) in fixed]
     models = (rates.sums(one, names) for one in (people, replace(people, prediction=people.compare)))
     for before, after in zip(*models, strict=True):
         cells = {"n": before.count, "before": before.total, "after": after.total}
@@ -130,17 +131,12 @@ def changes(people: People, families: Iterable[Family], setting: Setting) -> pd.
             about = {"attribute": family.attribute, "group": [family.called(code) for code in family.kept]}
             about |= {"rate": before.name, "class": before.class_name}
             found.append(pd.DataFrame(about | {name: family.total(own)[family.kept] for name, own in cells.items()}))
-    return _tested(pd.concat(found, ignore_index=True), setting)
-
-
-def _tested(rows: pd.DataFrame, setting: Setting) -> pd.DataFrame:
-    rows = rows.astype(dict.fromkeys(("n", "more", "fewer"), np.int64))
+    rows = pd.concat(found, ignore_index=True).astype(dict.fromkeys(("n", "more", "fewer"), np.int64))
     with np.errstate(invalid="ignore", divide="ignore"):
         rows["before"], rows["after"] = rows["before"] / rows["n"], rows["after"] / rows["n"]
     rows["change"] = rows["after"] - rows["before"]
     rows["low"], rows["high"] = mcnemar(rows["more"], rows["fewer"], rows["n"], alpha=setting.alpha)
     least, apart = rows[["more", "fewer"]].min(axis=1), rows["more"] + rows["fewer"]
     rows["p"] = np.minimum(2 * stats.binom.cdf(least, apart, 0.5), 1)
-    enough = rows["n"] >= setting.minimum
-    rows.loc[~enough, ["before", "after", "change", "low", "high", "p"]] = np.nan
+    rows.loc[rows["n"] < setting.minimum, ["before", "after", "change", "low", "high", "p"]] = np.nan
     return rows.assign(p_corrected=multiplicity.holm(rows["p"]))

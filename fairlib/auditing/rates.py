@@ -27,8 +27,7 @@ class Rate:
     title: str
     words: str  # of one group: {value} and {n} are filled in, and {c}, the class
     qualifies: str = ""  # which cases can be used at all, completing "cases ..."
-    of: str = ""  # the outcomes that are counted; none for means of probabilities
-    among: str = "TP FP FN TN"  # the outcomes that qualify
+    share: str = ""  # "outcomes that are counted / outcomes that qualify"; none for means of probabilities
     needs: tuple[str, ...] = ("label", "prediction")
     per_class: bool = True  # or all classes at once: a right prediction is a TP, a wrong one an FN
     farthest: int = 1  # that two cases can be apart: 2 for what lies between -1 and 1, which is said in points
@@ -36,43 +35,44 @@ class Rate:
     @property
     def uses_probability(self) -> bool:
         """Whether it is a mean of probabilities."""
-        return not self.of
+        return not self.share
 
     @property
-    def fixed(self) -> bool:
-        """Whether the same cases qualify whatever is predicted."""
-        among = self.among.split()
-        return not self.uses_probability and ("TP" in among) == ("FN" in among) and ("FP" in among) == ("TN" in among)
+    def outcomes(self) -> list[list[str]]:
+        """The outcomes that are counted, and those that qualify."""
+        return [part.split() for part in self.share.split("/")]
 
 
 RATES: dict[str, Rate] = {
-    "errors": Rate("Wrong predictions", "the prediction is wrong in {value} of {n} cases", of="FN", per_class=False),
+    "errors": Rate(
+        "Wrong predictions",
+        "the prediction is wrong in {value} of {n} cases",
+        share="FN / TP FN",
+        per_class=False,
+    ),
     "misses": Rate(
         "Missed ({c} is not predicted where it is the label)",
         "of {n} cases whose label is {c}, {value} are missed",
         "whose label is {c}",
-        of="FN",
-        among="TP FN",
+        "FN / TP FN",
     ),
     "false alarms": Rate(
         "False alarms ({c} is predicted where it is not the label)",
         "of {n} cases whose label is not {c}, {value} are predicted {c}",
         "whose label is not {c}",
-        of="FP",
-        among="FP TN",
+        "FP / FP TN",
     ),
     "predicted": Rate(
         "Predicted (how often {c} is predicted, rightly or not)",
         "{c} is predicted in {value} of {n} cases",
-        of="TP FP",
+        share="TP FP / TP FP FN TN",
         needs=("prediction",),
     ),
     "unreliable": Rate(
         "Unreliable ({c} is predicted and is not the label)",
         "of {n} cases that are predicted {c}, {value} have another label",
         "that are predicted {c}",
-        of="FP",
-        among="TP FP",
+        "FP / TP FP",
     ),
     "mean probability": Rate(
         "Mean probability of {c}",
@@ -139,9 +139,8 @@ def _sums(people: People, rate: Rate, c: int | None) -> tuple[np.ndarray, np.nda
     if not rate.uses_probability:
         truth, found = (True, people.label == people.prediction) if c is None else (truth, people.prediction == c)
         outcome = np.where(truth, 2, 0) + found
-        among, of = (np.isin(outcome, [*map(OUTCOMES.index, names.split())]) for names in (rate.among, rate.of))
-        total = people.count * (of & among)
-        return people.count * among, total, total
+        event, among = (np.isin(outcome, [*map(OUTCOMES.index, names)]) for names in rate.outcomes)
+        return people.count * among, people.count * event, people.count * event
     if "label" not in rate.needs:
         return people.count, people.score, people.square
     return people.count, people.score - truth * people.count, people.square - truth * (2 * people.score - people.count)

@@ -53,7 +53,17 @@ class Report:
     @cached_property
     def gaps(self) -> pd.DataFrame:
         """Return by how much the highest group of an attribute is above the lowest; the interval can reach 0."""
-        return pd.DataFrame([gap for pair in self.questions for gap in _gap(*pair, self.setting)], columns=GAPS)
+        found = []
+        for sums, family in self.questions:
+            count, total = family.total(sums.count), family.total(sums.total)
+            enough = np.flatnonzero(count >= self.setting.minimum)  # of two, their difference says it already
+            if family.source is None and not sums.rate.uses_probability and len(enough) > 2:
+                apart = interval_of_gap(total[enough], count[enough], confidence=self.setting.confidence)
+                order = enough[np.argsort(total[enough] / count[enough], kind="stable")]
+                ends = family.called(order[-1]), family.called(order[0])
+                about = family.attribute, sums.name, sums.class_name, len(enough)
+                found.append((*about, *ends, apart.estimate, apart.low, apart.high))
+        return pd.DataFrame(found, columns=GAPS)
 
     @cached_property
     def strata(self) -> pd.DataFrame | None:
@@ -172,23 +182,28 @@ def audit(
     frame : one row per case, in whatever `fairlib.tables` reads; or arrays, as `audit(y_true, y_pred, groups)`: true
         classes (or None), predicted ones (or None beside probabilities), and groups, an array or several by name.
         Then `probability`, `source` and `count` are arrays as well.
-    group : one or several columns that hold groups. Several are also crossed, up to `depth` at once.
-    label, prediction : columns with the true and the predicted class. Without labels only predictions can be compared.
-    probability : column with the probability of the `positive` class; where there is no prediction, that class is
-        predicted from `threshold` on.
+    group : one or several columns that hold groups. Several are also crossed.
+    label : column with the true class. Without labels only predictions can be compared.
+    prediction : column with the predicted class.
+    probability : column with the probability of the `positive` class.
     source : column that says which cases belong together (one person, one template). What counts then is the number of
         sources, and paired designs get the precision of pairs.
     count : column with the number of cases that a row stands for, for data that are counts already.
     within : column of strata (departments, hospitals): groups are compared within them, by the Mantel-Haenszel common
-        difference; `Report.strata` has it in each. Metrics of the literature are of all cases together.
-    compare : column with another model's predictions of the same cases; `Report.changes` says what changes for whom.
-    positive : the class that is measured against the rest; by default the last in order of two, or each of several.
+        difference. `Report.strata` has it in each. Metrics of the literature are of all cases together.
+    compare : column with another model's predictions of the same cases. `Report.changes` says what changes for whom.
+    positive : the class that is measured against the rest (by default the last in order of two, or each of several), or
+        a name for class 1.
+    threshold : from which probability on the positive class is predicted where there is no prediction.
     reference : the group that others are compared with, or {column: group}; by default everyone else.
-    metrics : names of rates (`fairlib.auditing.rates.RATES`) and of summary metrics (Table 2 and AUCs,
-        `fairlib.auditing.summary.SUMMARY`); of a kind of which none is named, all that the columns allow.
+    depth : how many columns of groups are crossed at once.
+    metrics : names of rates and of summary metrics (Table 2 and AUCs); of a kind of which none is named, all that the
+        columns allow. They are those of `fairlib.auditing.rates.RATES` and `fairlib.auditing.summary.SUMMARY`.
     margin : the smallest difference that matters: 0.05 for 5 percentage points.
     minimum : groups with fewer independent cases are not tested; they are named instead.
-    confidence, power : of the intervals and verdicts; of "so many more cases would show a difference of `margin`".
+    confidence : of the intervals and verdicts.
+    power : with which "so many more cases" would show a difference of `margin`.
+    title : of the report; by default of a file its name.
     progress : show a bar on the error stream where it takes more than 2 s.
 
     Costs one pass over the rows, and one more per group column where there are probabilities; then only counts matter.
@@ -231,7 +246,7 @@ def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting)
         rows["ratio"] = np.where(compared.span == 1, compared.value[0] / compared.value[1], np.nan)
     rows = rows.assign(difference=compared.difference, p=compared.p)
     rows = rows.astype(dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64))
-    share, tested = (1 - SUMMARIES) * setting.alpha, rows["p"].where(compared.fewer >= setting.minimum)
+    share, tested = (1 - SUMMARIES) * setting.alpha, rows["p"].where(compared.units.min(axis=0) >= setting.minimum)
     rows["p_corrected"] = np.minimum(multiplicity.holm(tested) / (1 - SUMMARIES), 1)
     questions = max(1, int(tested.notna().sum()))
 
@@ -252,15 +267,3 @@ def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting)
         rows[more] = comparing.more_needed(compared, margin=margin, **level)
         rows[growth] = comparing.growth(compared, margin=margin, **level)
     return rows
-
-
-def _gap(sums: rates.Sums, family: groups.Family, setting: Setting) -> list[tuple]:
-    """Return how far the groups are apart that are large enough to say; of two, their difference says it already."""
-    count, total = family.total(sums.count), family.total(sums.total)
-    enough = np.flatnonzero(count >= setting.minimum)
-    if family.source is not None or sums.rate.uses_probability or len(enough) < 3:
-        return []
-    apart = interval_of_gap(total[enough], count[enough], confidence=setting.confidence)
-    lowest, *_, highest = map(family.called, enough[np.argsort(total[enough] / count[enough], kind="stable")])
-    about = (family.attribute, sums.name, sums.class_name, len(enough), highest, lowest)
-    return [(*about, apart.estimate, apart.low, apart.high)]

@@ -95,8 +95,8 @@ def _large_enough(family: groups.Family, people: People, setting: Setting) -> tu
         sizes = np.bincount(family.pairs[2], people.count)
         size = np.floor(size**2 / np.bincount(family.pairs[1], sizes**2) + 1e-9)
     enough = family.kept[size[family.kept] >= setting.minimum]
-    said = []
-    if left := len(family.kept) - len(enough):
+    left, said = len(family.kept) - len(enough), []
+    if left:
         are = "1 group is" if left == 1 else f"{left:,} groups are"
         said.append(f"{are} left out for having fewer than {setting.minimum} {setting.unit}.")
     if len(enough) < 2:
@@ -181,19 +181,19 @@ def _exact(
     people: People, attribute: str, enough: np.ndarray, metrics: dict[str, Metric], minimum: int
 ) -> tuple[dict[tuple, float], list[str]]:
     """Return aggregates, and values of each group where there is none; and why some that were asked for are missing."""
+
+    def looked_at(name: str, c: int, group: int) -> int:  # how many cases of a group, on the side where they are fewer
+        mine, gold = people.attributes[attribute].codes == group, people.label == c
+        return min(people.count[mine & (gold if part == "gold" else ~gold)].sum() for part in NEEDS[name])
+
     examples, _ = _examples(people, attribute, enough)
     values, _, left_out = observed(examples, metrics, False, 1, np.random.default_rng(0))
     said = [f"{name} is left out: {why}." for name, why in left_out.items()] if len(metrics) < len(SUMMARY) else []
-    values = {key: value[0] for key, value in values.items() if key[2] == ACCUMULATED or metrics[key[0]].kind == "VBCM"}
-    if few := [key for key in values if key[2] != ACCUMULATED and _looked_at(people, attribute, *key) < minimum]:
+    values = {key: value for key, (value,) in values.items() if key[2] == ACCUMULATED or key[0] in NEEDS}
+    found = {key: value for key, value in values.items() if key[2] == ACCUMULATED or looked_at(*key) >= minimum}
+    if len(found) < len(values):
         said.append(f"metrics of a group that has fewer than {minimum} cases for them are left out.")
-    return {key: value for key, value in values.items() if key not in few}, said
-
-
-def _looked_at(people: People, attribute: str, name: str, c: int, group: int) -> int:
-    """How many cases of a group its metric looks at, on the side where they are fewer."""
-    mine, gold = people.attributes[attribute].codes == group, people.label == c
-    return min(people.count[mine & (gold if part == "gold" else ~gold)].sum() for part in NEEDS[name])
+    return found, said
 
 
 def _examples(
