@@ -7,6 +7,7 @@ import inspect
 import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -16,11 +17,16 @@ from fairlib.data import write_whole
 from fairlib.tables.delimited import Delimited
 
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
+PARAMETERS, SAID = inspect.signature(audit).parameters, inspect.cleandoc(audit.__doc__ or "")
 FAILS = ("shown", "hint", "open")
 
 
 def _csv(frame: pd.DataFrame, path: Path) -> None:
     write_whole(path, lambda beside: frame.to_csv(beside, index=False, lineterminator="\n"))
+
+
+def _drawn(kind: str, report: Report, path: Path) -> None:
+    write_whole(path, report.plot(kind).savefig)
 
 
 OUTPUTS = {  # what is written if asked for, and how
@@ -29,7 +35,9 @@ OUTPUTS = {  # what is written if asked for, and how
     "summary": ("the metrics of the literature as CSV", lambda report, path: _csv(report.metrics, path)),
     "json": ("verdict, findings and all comparisons as JSON", Report.to_json),
     "markdown": ("a section for a model card", Report.to_markdown),
-    "plot": ("a figure (.png, .svg, .pdf)", lambda report, path: write_whole(path, report.plot().savefig)),
+    "plot": ("a figure of the comparisons (.png, .svg, .pdf)", partial(_drawn, "comparisons")),
+    "calibration": ("a figure of how far probabilities hold in each group", partial(_drawn, "calibration")),
+    "thresholds": ("a figure of what other thresholds would do for each group", partial(_drawn, "thresholds")),
 }
 
 
@@ -44,6 +52,7 @@ def main(arguments: list[str]) -> None:
     try:
         _check_outputs(file, outputs)
         asked["reference"] = _references(asked["reference"], asked["group"])
+        asked["rates"] = dict(text.rpartition("=")[::2] for text in asked["rates"])
         report = audit(_opened(file, asked, form), **asked, progress=True)
         for name, path in outputs.items():
             OUTPUTS[name][1](report, path)
@@ -109,13 +118,14 @@ def _parser() -> argparse.ArgumentParser:
     own = {
         "group": several | {"required": True},
         "reference": several | {"default": [], "metavar": "COLUMN=GROUP"},
+        "rates": several | {"default": [], "metavar": "NAME=SHARE"},
         "metrics": several | {"default": [], "metavar": "NAME"},
         "positive": {"metavar": "CLASS"},
         "title": {"metavar": "TEXT", "default": None},
     }
-    described = re.findall(r"^(\w+) : (.*(?:\n    .*)*)", inspect.cleandoc(audit.__doc__ or ""), re.MULTILINE)
+    described = re.findall(r"^(\w+) : (.*(?:\n    .*)*)", SAID, re.MULTILINE)
     said = {name: " ".join(words.split()).partition(". ")[0].rstrip(".").replace("`", "") for name, words in described}
-    for name, parameter in inspect.signature(audit).parameters.items():
+    for name, parameter in PARAMETERS.items():
         default, words = parameter.default, said.get(name, "")
         if isinstance(default, int | float):
             words, given = f"{words} (default: {default})", {"type": type(default), "default": default}

@@ -115,16 +115,20 @@ def ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     return _holding(compared, alpha, 0.0, _low(compared, z), -_low(_turned(compared), z))
 
 
+def limits(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of intervals for the shares of either side, (2, groups)."""
+    values = (compared.value, 1 - compared.value)
+    lower, other = (_limit(value, compared.worth, compared.freedom, -ndtri(alpha / 2)) for value in values)
+    return lower, 1 - other
+
+
 def ratio_ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of intervals for the ratios of values, which leave out 1 where `ends` leave out 0.
 
     Those r at which r times the others' value is as far from the group's as its limits are (Donner and Zou 2012, with
     exact limits): (p₁ - r p₂)² = a² - 2 ρ r a b + r² b², where a and b are the distances from mean to limit.
     """
-    z = -ndtri(alpha / 2)
-    lower = _limit(compared.value, compared.worth, compared.freedom, z)
-    upper = 1 - _limit(1 - compared.value, compared.worth, compared.freedom, z)
-    (one, other), roots = compared.value, []
+    (lower, upper), (one, other), roots = limits(compared, alpha), compared.value, []
     for sign, a, b in ((-1, one - lower[0], upper[1] - other), (1, upper[0] - one, other - lower[1])):
         square, half, rest = other**2 - b**2, one * other - compared.correlation * a * b, one**2 - a**2
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -211,12 +215,10 @@ def _over_sources(sums: Sums, family: Family, mean: np.ndarray) -> tuple[tuple, 
     here = whole_n[source], whole_k[source]
     others = here[0] - mine * n, here[1] - mine * k
 
-    def total(own, less, more, every) -> np.ndarray:  # the group's, and the others': of all, but for sources touched
-        own, less, more = (np.bincount(group, values, minlength=mean.shape[1]) for values in (own, less, more))
-        return np.stack([own, every - less + more])
-
-    def power(a: int, b: int) -> np.ndarray:  # Σ n^a k^b
-        return total(*(m**a * t**b for m, t in ((n, k), here, others)), np.sum(whole_n**a * whole_k**b))
+    def power(a: int, b: int) -> np.ndarray:  # Σ n^a k^b, the group's, and the others': of all, but for sources touched
+        sides = (m**a * t**b for m, t in ((n, k), here, others))
+        own, less, more = (np.bincount(group, values, minlength=mean.shape[1]) for values in sides)
+        return np.stack([own, np.sum(whole_n**a * whole_k**b) - less + more])
 
     nn = power(2, 0)
     squares = power(0, 2) - 2 * mean * power(1, 1) + mean**2 * nn

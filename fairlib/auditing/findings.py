@@ -14,9 +14,10 @@ from operator import attrgetter
 import numpy as np
 import pandas as pd
 
+from fairlib.auditing import comparing, multiplicity
+from fairlib.auditing.comparing import Contrast
 from fairlib.auditing.groups import EVERYONE_ELSE
-from fairlib.auditing.rates import RATES
-from fairlib.auditing.setting import Setting
+from fairlib.auditing.setting import SUMMARIES, Setting
 
 # Characters that HTML forbids, that no file can hold, or that make a text read other than written (bidi controls).
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -39,19 +40,54 @@ class Finding:
         return f"{self.subject}: {self.text} ({self.evidence})"
 
 
-def hints(rows: pd.DataFrame, setting: Setting) -> pd.Series:
+def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting) -> pd.DataFrame:
+    """Decide on the comparisons, all of them together, and say how many more cases each would need.
+
+    Holm's correction, not max-T, which would need all comparisons again for every draw.
+    """
+    for name in ("n", "value", "units"):
+        rows[name], rows[f"{name}_against"] = getattr(compared, name)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rows["ratio"] = np.where(compared.span == 1, compared.value[0] / compared.value[1], np.nan)
+    rows = rows.assign(difference=compared.difference, p=compared.p).astype(
+        dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64)
+    )
+    share, tested = (1 - SUMMARIES) * setting.alpha, rows["p"].where(compared.units.min(axis=0) >= setting.minimum)
+    rows["p_corrected"] = np.minimum(multiplicity.holm(tested) / (1 - SUMMARIES), 1)
+    questions = max(1, int(tested.notna().sum()))
+
+    def decide(alpha: float) -> int:
+        """Give intervals and verdicts at a level for each comparison; return how many say something."""
+        level = np.where(_hints(rows, setting), setting.alpha, alpha)
+        rows["confidence"], (rows["low"], rows["high"]) = 1 - level, comparing.ends(compared, level)
+        rows["ratio_low"], rows["ratio_high"] = comparing.ratio_ends(compared, level)
+        rows["verdict"] = _verdicts(rows, setting)
+        return int(rows["verdict"].isin(["shown", "small"]).sum())
+
+    multiplicity.coverage_level(decide, questions, alpha=setting.alpha)
+    # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
+    level = {"alpha": share / questions, "power": setting.power}
+    rows["detectable"] = comparing.detectable(compared, **level)
+    own = np.fmax(np.abs(compared.difference), setting.margin)
+    for more, growth, margin in (("more", "growth", setting.margin), ("settled_by", "settled_growth", own)):
+        rows[more] = comparing.more_needed(compared, margin=margin, **level)
+        rows[growth] = comparing.growth(compared, margin=margin, **level)
+    return rows
+
+
+def _hints(rows: pd.DataFrame, setting: Setting) -> pd.Series:
     """Which comparisons are not shown and yet rare: among so many, chance makes less than one such on average."""
     rare = (rows["p"] <= setting.alpha) & (rows["p"] * _tested(rows) <= 1)
     return rare & ~(rows["p_corrected"] <= setting.alpha)
 
 
-def verdicts(rows: pd.DataFrame, setting: Setting) -> np.ndarray:
+def _verdicts(rows: pd.DataFrame, setting: Setting) -> np.ndarray:
     """Decide on every comparison."""
     choices = {
         "too few": rows[["units", "units_against"]].min(axis=1) < setting.minimum,
         "undefined": rows["p"].isna() | rows["low"].isna(),
         "shown": rows["p_corrected"] <= setting.alpha,
-        "hint": hints(rows, setting),
+        "hint": _hints(rows, setting),
         "small": (rows["low"] > -setting.margin) & (rows["high"] < setting.margin),
     }
     return np.select(list(choices.values()), list(choices), default="open")
@@ -139,7 +175,7 @@ def _mirrored(row, other) -> bool:
 
 def _sentence(row, tested: int, setting: Setting) -> str:
     """Say what fares how, how strong the evidence is, and what would settle it."""
-    rate, c = RATES[row.rate], f"‘{row.class_name}’"
+    rate, c = setting.every_rate[row.rate], f"‘{row.class_name}’"
     mine, others = (
         f"{_digits(value)} points".replace("-", "−") if rate.farthest > 1 else percent(value)
         for value in (row.value, row.value_against)

@@ -120,9 +120,10 @@ def changes(people: People, families: Iterable[Family], setting: Setting) -> pd.
     fewer : cases that are counted after and not before, and the reverse. low, high : exact, with probability
     1 - confidence / 20 to spare. p : the exact test of more against fewer; p_corrected : for all of these (Holm).
     """
-    fixed = ("TP FP FN TN", "TP FN", "FP TN")  # alike, whatever is predicted
-    found, names = [], [name for name in rates.measured(people) if " ".join(rates.RATES[name].outcomes[-1]) in fixed]
-    models = (rates.sums(one, names) for one in (people, replace(people, prediction=people.compare)))
+    fixed = {*rates.OUTCOMES}, {"TP", "FN"}, {"FP", "TN"}  # alike, whatever is predicted
+    asked = rates.measured(people, setting.every_rate).items()
+    asked, found = {name: rate for name, rate in asked if {*rate.outcomes[-1]} in fixed}, []
+    models = (rates.sums(one, asked) for one in (people, replace(people, prediction=people.compare)))
     for before, after in zip(*models, strict=True):
         cells = {"n": before.count, "before": before.total, "after": after.total}
         cells["more"] = np.where(before.total > 0, 0, after.total)

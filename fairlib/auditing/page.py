@@ -1,4 +1,4 @@
-"""The report in other forms: one page, data for programs, a section of a model card, a figure.
+"""The report in other forms: one page, data for programs, a section of a model card.
 
 The page needs nothing else: no script, no request, all pictures inside; for eye and ear. Here the report becomes plain
 data; `report.html` has the words and the look, and escapes all that it is given.
@@ -13,16 +13,15 @@ from pathlib import Path
 
 import jinja2
 import numpy as np
+import pandas as pd
 
 from fairlib.auditing import findings
 from fairlib.auditing.findings import grouped, records
-from fairlib.auditing.rates import RATES
 from fairlib.auditing.summary import SUMMARY, explained
 
 MOST_ROWS, MOST_TABLES, MOST_COLUMNS = 25, 60, 10
 WIDTH, EDGE = 220, 6  # of the picture of one interval
 FOUR_FIFTHS = 0.8  # Uniform Guidelines on Employee Selection Procedures, 29 CFR 1607.4 D
-MOST_DRAWN = 30  # comparisons in a figure
 LIMITS = np.array([0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0])  # of its axis
 
 
@@ -40,6 +39,7 @@ def render(report, *, framed: bool = True) -> str:
         gaps=grouped(records(report.gaps), "attribute"),
         metrics=grouped(records(metrics), "attribute", "by_group"),
         impact=impact(report),
+        slopes=grouped(records(report.slopes), "attribute", "class_name") if report.slopes is not None else {},
         changes=grouped(records(report.changes), "attribute") if report.changes is not None else {},
         tables=tables,
         forests=[*tables] if len(tables) <= MOST_TABLES else shown,
@@ -108,7 +108,7 @@ def _template() -> jinja2.Template:
         "thousands": "{:,}".format,
     }
     environment.tests |= {"finite": np.isfinite, "missing": np.isnan}
-    environment.globals |= {"grouped": grouped, "rates": RATES, "summary": SUMMARY, "explained": explained}
+    environment.globals |= {"grouped": grouped, "summary": SUMMARY, "explained": explained}
     return environment.get_template("report.html")
 
 
@@ -138,7 +138,7 @@ def _escaped(line: str) -> str:
 
 def impact(report) -> dict[tuple, list]:
     """Return, by attribute, class and others, how often groups are predicted, beside the four-fifths line."""
-    rows = _of_single_attributes(report)
+    rows = of_single_attributes(report)
     rows = rows[(rows["rate"] == "predicted") & rows["ratio"].notna() & (rows["verdict"] != "undefined")]
     words = {
         "under 4/5": rows["ratio_high"] < FOUR_FIFTHS,
@@ -149,32 +149,8 @@ def impact(report) -> dict[tuple, list]:
     return grouped(records(rows), "attribute", "class_name", "against")
 
 
-def figure(report):
-    """Draw the comparisons of single attributes, those of the clearest 30, with the margin as a band; a figure."""
-    try:
-        import matplotlib.pyplot as plt
-
-        from fairlib import plots
-    except ImportError as error:
-        needed = "a figure needs matplotlib and seaborn: pip install 'fairlib-audit[notebooks]'"
-        raise RuntimeError(f"{needed} ({error})") from error
-    rows = _of_single_attributes(report).dropna(subset="low")
-    rows = rows.sort_values("p", kind="stable").head(MOST_DRAWN).sort_index()
-    drawn, ax = plt.subplots(figsize=(plots.WIDTH, 0.9 + 0.24 * len(rows)), layout="constrained")
-    margin = 100 * report.setting.margin
-    ax.axvspan(-margin, margin, color="#e8edf2", zorder=0)
-    ax.axvline(0, color=plots.COLOURS["grey"], linewidth=1, zorder=1)
-    for strong, colour, marker in ((True, "vermillion", "o"), (False, "black", "s")):
-        places = np.flatnonzero((rows["verdict"] == "shown") == strong)
-        ends = (100 * rows[name].iloc[places] for name in ("difference", "low", "high"))
-        plots.intervals(places, *ends, ax=ax, colour=colour, marker=marker, horizontal=True)
-    names = [findings.plain(f"{row.group}: {findings.short(row)}".replace("$", r"\$"))[:80] for row in records(rows)]
-    ax.set(yticks=range(len(rows)), yticklabels=names, ylim=(len(rows) - 0.5, -0.5))
-    ax.set(xlabel="percentage points more (+) or less (−) than those compared with\nred circles: strong evidence")
-    return drawn
-
-
-def _of_single_attributes(report):
+def of_single_attributes(report) -> pd.DataFrame:
+    """Return the comparisons of attributes that are not crossed, of groups that are large enough."""
     rows = report.rows
     return rows[rows["attribute"].isin(report.setting.columns.group) & (rows["verdict"] != "too few")]
 

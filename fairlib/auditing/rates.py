@@ -6,8 +6,8 @@ qualify, the sum of their values, and the sum of the squares.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -113,22 +113,38 @@ class Sums(NamedTuple):
         return self._replace(**{name: getattr(self, name) * cells for name in ("count", "total", "square")})
 
 
-def measured(people: People, names=()) -> tuple[str, ...]:
-    """Return which rates the columns allow; those asked for by name must be among them."""
-    lacking = {name: [part for part in rate.needs if getattr(people, part) is None] for name, rate in RATES.items()}
+def own(name: str, share: str) -> Rate:
+    """Return a rate of one's own, by the outcomes that are counted and those that qualify.
+
+    >>> own("wrongly approved", "FP / TP FP FN TN").outcomes
+    [['FP'], ['TP', 'FP', 'FN', 'TN']]
+    """
+    rate = Rate(f"{name} ({share}, of {{c}})", "", share=share)
+    counted, among = rate.outcomes if isinstance(share, str) and share.count("/") == 1 else ((), ())
+    if name in RATES or not counted or not {*counted} < {*among} <= {*OUTCOMES}:
+        said = f"as in 'FN / TP FN', outcomes that are counted and those that qualify, of {listed(OUTCOMES)}"
+        raise ValueError(f"rates: {name!r} must be a new name with a share, {said}; found {share!r}")
+    which = f"that are {' or '.join(among)} of {{c}}" if len({*among}) < len(OUTCOMES) else ""
+    said = name.replace("{", "{{").replace("}", "}}")
+    return replace(rate, words=f"of {{n}} cases{' ' * bool(which)}{which}, {{value}} are {said}", qualifies=which)
+
+
+def measured(people: People, rates: Mapping[str, Rate], names: Iterable[str] = ()) -> dict[str, Rate]:
+    """Return which rates the columns allow, of those asked for by name if there are any; these must be among them."""
+    lacking = {name: [part for part in rate.needs if getattr(people, part) is None] for name, rate in rates.items()}
     for name in names:
-        if name not in RATES:
-            allowed = f"{listed(RATES)}, or those of fairlib.auditing.summary.SUMMARY"
+        if name not in rates:
+            allowed = f"{listed(rates)}, or those of fairlib.auditing.summary.SUMMARY"
             raise ValueError(f"metrics must be among {allowed}, found {name!r}")
         if lacking[name]:
             spoken = ", ".join("a probability" if part == "score" else f"a {part}" for part in lacking[name])
             raise ValueError(f"metrics: {name!r} needs {spoken} column")
-    return tuple(names) or tuple(name for name in RATES if not lacking[name])
+    return {name: rates[name] for name in names} or {name: rates[name] for name in rates if not lacking[name]}
 
 
-def sums(people: People, names: Iterable[str]) -> Iterator[Sums]:
+def sums(people: People, rates: Mapping[str, Rate]) -> Iterator[Sums]:
     """Reduce the counts to one rate after another, for each class that is measured."""
-    for rate, name in ((RATES[name], name) for name in names):
+    for name, rate in rates.items():
         for c in people.positive if rate.per_class else (None,):
             class_name = EVERY_CLASS if c is None else people.classes[c]
             yield Sums(name, rate, class_name, *_sums(people, rate, c))

@@ -17,10 +17,12 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from fairlib.auditing import comparing, findings, further, groups, multiplicity, page, people, rates, summary
-from fairlib.auditing.setting import SUMMARIES, Setting
+from fairlib.auditing import comparing, findings, further, groups, page, people, probabilities, summary
+from fairlib.auditing.rates import Sums, measured, sums
+from fairlib.auditing.setting import Setting
 from fairlib.data import write_whole
 from fairlib.intervals.gaps import interval as interval_of_gap
+from fairlib.tables import listed
 
 GAPS = ["attribute", "rate", "class", "groups", "highest", "lowest", "gap", "low", "high"]
 
@@ -30,7 +32,7 @@ class Report:
     """What an audit found: `print` it for sentences, `to_frame()` for numbers, `to_html()` for a page to hand on."""
 
     rows: pd.DataFrame  # as of `to_frame`
-    questions: list[tuple[rates.Sums, groups.Family]]  # what is compared, in this order
+    questions: list[tuple[Sums, groups.Family]]  # what is compared, in this order
     setting: Setting
     people: people.People
     levels: dict[str, people.People]  # by attribute, where there are probabilities
@@ -54,16 +56,31 @@ class Report:
     def gaps(self) -> pd.DataFrame:
         """Return by how much the highest group of an attribute is above the lowest; the interval can reach 0."""
         found = []
-        for sums, family in self.questions:
-            count, total = family.total(sums.count), family.total(sums.total)
+        for asked, family in self.questions:
+            count, total = family.total(asked.count), family.total(asked.total)
             enough = np.flatnonzero(count >= self.setting.minimum)  # of two, their difference says it already
-            if family.source is None and not sums.rate.uses_probability and len(enough) > 2:
+            if family.source is None and not asked.rate.uses_probability and len(enough) > 2:
                 apart = interval_of_gap(total[enough], count[enough], confidence=self.setting.confidence)
                 order = enough[np.argsort(total[enough] / count[enough], kind="stable")]
                 ends = family.called(order[-1]), family.called(order[0])
-                about = family.attribute, sums.name, sums.class_name, len(enough)
+                about = family.attribute, asked.name, asked.class_name, len(enough)
                 found.append((*about, *ends, apart.estimate, apart.low, apart.high))
         return pd.DataFrame(found, columns=GAPS)
+
+    @cached_property
+    def calibration(self) -> pd.DataFrame | None:
+        """Return how often the class is the label where its probability is so (`probabilities.calibration`)."""
+        return probabilities.table(self.levels, self.setting, probabilities.calibration)
+
+    @cached_property
+    def slopes(self) -> pd.DataFrame | None:
+        """Return a number for each group: how far its probabilities hold (`probabilities.slopes`)."""
+        return probabilities.table(self.levels, self.setting, probabilities.slopes)
+
+    @cached_property
+    def thresholds(self) -> pd.DataFrame | None:
+        """Return what other thresholds would do for each group (`probabilities.thresholds`)."""
+        return probabilities.table(self.levels, self.setting, probabilities.thresholds)
 
     @cached_property
     def strata(self) -> pd.DataFrame | None:
@@ -124,9 +141,16 @@ class Report:
         """Return a section for a model card, and write it to `path` if given."""
         return _written(page.as_markdown(self), path)
 
-    def plot(self):
-        """Return a matplotlib figure of the comparisons of single attributes."""
-        return page.figure(self)
+    def plot(self, kind: str = "comparisons"):
+        """Return a matplotlib figure: the "comparisons" of single attributes, "calibration" or "thresholds"."""
+        try:
+            from fairlib.auditing.figures import KINDS
+        except ImportError as error:
+            needed = "a figure needs matplotlib and seaborn: pip install 'fairlib-audit[notebooks]'"
+            raise RuntimeError(f"{needed} ({error})") from error
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {listed(KINDS)}, found {kind!r}")
+        return KINDS[kind](self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary}>"
@@ -168,6 +192,7 @@ def audit(
     reference: str | Mapping[str, object] | None = None,
     depth: int = 2,
     metrics: str | Sequence[str] | None = None,
+    rates: Mapping[str, str] | None = None,
     margin: float = 0.05,
     minimum: int = 30,
     confidence: float = 0.95,
@@ -199,12 +224,20 @@ def audit(
     depth : how many columns of groups are crossed at once.
     metrics : names of rates and of summary metrics (Table 2 and AUCs); of a kind of which none is named, all that the
         columns allow. They are those of `fairlib.auditing.rates.RATES` and `fairlib.auditing.summary.SUMMARY`.
+    rates : rates of your own, as {"wrongly approved": "FP / TP FP FN TN"}: outcomes that are counted, of those that
+        qualify. A case is a true or false (T, F) positive or negative (P, N) for a class.
     margin : the smallest difference that matters: 0.05 for 5 percentage points.
     minimum : groups with fewer independent cases are not tested; they are named instead.
     confidence : of the intervals and verdicts.
     power : with which "so many more cases" would show a difference of `margin`.
     title : of the report; by default of a file its name.
     progress : show a bar on the error stream where it takes more than 2 s.
+
+    Intervals of differences add Clopper and Pearson's limits of either side (`fairlib.auditing.comparing`), and not, as
+    `fairlib.disparity_interval` does for 0-1 costs, "exact_unconditional": that one has no answer for sources, strata,
+    probabilities and ratios, and takes its time for each of thousands of comparisons. What it has in exchange is a
+    promise; this one was enumerated, and covers 95 % but where one rate is nearly 0, the other nearly 1 (.927). On two
+    plain samples it is the wider by a few percent.
 
     Costs one pass over the rows, and one more per group column where there are probabilities; then only counts matter.
     Wrong columns or values raise a ValueError that names them.
@@ -223,47 +256,14 @@ def audit(
     names = tuple(group) if isinstance(group, list | tuple) else (group,)
     asked = (metrics,) if isinstance(metrics, str) else tuple(metrics or ())
     columns = people.Columns(names, label, prediction, probability, source, count, threshold, within, compare)
-    setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title)
+    setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title, rates or {})
     cases = people.read(frame, columns, positive=positive)
-    chosen = rates.measured(cases, [name for name in setting.metrics if name not in summary.SUMMARY])
+    named = [name for name in setting.metrics if name not in summary.SUMMARY]
+    chosen = measured(cases, setting.every_rate, named and [*named, *setting.rates])
     families = groups.families(cases, depth=depth, reference=setting.references)
-    questions = [(sums.of(family), family) for sums in rates.sums(cases, chosen) for family in families]
-    rows = pd.concat([pd.DataFrame(sums.about(family)) for sums, family in questions], ignore_index=True)
+    questions = [(each.of(family), family) for each in sums(cases, chosen) for family in families]
+    rows = pd.concat([pd.DataFrame(each.about(family)) for each, family in questions], ignore_index=True)
     bar = tqdm(questions, desc="comparing", delay=2, disable=not progress)
-    rows = _decided(rows, comparing.joined([further.common(*pair, cases.within) for pair in bar]), setting)
+    rows = findings.decided(rows, comparing.joined([further.common(*pair, cases.within) for pair in bar]), setting)
     levels = people.by_level(frame, columns, len(cases), positive=positive)
     return Report(rows, questions, setting, cases, levels, progress)
-
-
-def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting) -> pd.DataFrame:
-    """Decide on the comparisons, all of them together, and say how many more cases each would need.
-
-    Holm's correction, not max-T, which would need all comparisons again for every draw.
-    """
-    for name in ("n", "value", "units"):
-        rows[name], rows[f"{name}_against"] = getattr(compared, name)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rows["ratio"] = np.where(compared.span == 1, compared.value[0] / compared.value[1], np.nan)
-    rows = rows.assign(difference=compared.difference, p=compared.p)
-    rows = rows.astype(dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64))
-    share, tested = (1 - SUMMARIES) * setting.alpha, rows["p"].where(compared.units.min(axis=0) >= setting.minimum)
-    rows["p_corrected"] = np.minimum(multiplicity.holm(tested) / (1 - SUMMARIES), 1)
-    questions = max(1, int(tested.notna().sum()))
-
-    def decide(alpha: float) -> int:
-        """Give intervals and verdicts at a level for each comparison; return how many say something."""
-        level = np.where(findings.hints(rows, setting), setting.alpha, alpha)
-        rows["confidence"], (rows["low"], rows["high"]) = 1 - level, comparing.ends(compared, level)
-        rows["ratio_low"], rows["ratio_high"] = comparing.ratio_ends(compared, level)
-        rows["verdict"] = findings.verdicts(rows, setting)
-        return int(rows["verdict"].isin(["shown", "small"]).sum())
-
-    multiplicity.coverage_level(decide, questions, alpha=setting.alpha)
-    # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
-    level = {"alpha": share / questions, "power": setting.power}
-    rows["detectable"] = comparing.detectable(compared, **level)
-    own = np.fmax(np.abs(compared.difference), setting.margin)
-    for more, growth, margin in (("more", "growth", setting.margin), ("settled_by", "settled_growth", own)):
-        rows[more] = comparing.more_needed(compared, margin=margin, **level)
-        rows[growth] = comparing.growth(compared, margin=margin, **level)
-    return rows

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 from fairlib.auditing.people import Columns
+from fairlib.auditing.rates import RATES, Rate, own
 from fairlib.tables import listed
 
 SUMMARIES = 0.2  # the share of alpha that summary metrics have; comparisons have the rest
@@ -25,6 +26,7 @@ class Setting:
     confidence: float
     power: float
     title: str
+    rates: Mapping[str, str]  # of one's own, as of `fairlib.auditing.rates.own`
 
     def __post_init__(self) -> None:
         columns, names = self.columns, self.columns.group
@@ -55,6 +57,11 @@ class Setting:
     def alpha(self) -> float:
         """How often an audit of a model that treats all alike may claim anything."""
         return 1 - self.confidence
+
+    @property
+    def every_rate(self) -> dict[str, Rate]:
+        """All rates that can be asked for, by name."""
+        return RATES | {name: own(name, share) for name, share in self.rates.items()}
 
     @property
     def unit(self) -> str:

@@ -58,7 +58,7 @@ def summarize(people: People, levels: dict[str, People], setting: Setting, *, pr
     families = groups.families(people, depth=1, reference={})
     for family in tqdm(families, desc="summary metrics", delay=2, disable=not progress):
         (attribute,) = family.attributes
-        enough, said = _large_enough(family, people, setting)
+        enough, said = large_enough(family, people, setting)
         if 2 <= len(enough) <= MOST_GROUPS:
             found, world, why = _measure(levels.get(attribute, people), attribute, enough, metrics, setting, rng)
             called = dict(enumerate(people.attributes[attribute].names)) | {ACCUMULATED: ACCUMULATED}
@@ -88,7 +88,7 @@ def explained(metric: Metric) -> str:
     return f"{score}{among}. {comparison}, {whom[metric.kind]}."
 
 
-def _large_enough(family: groups.Family, people: People, setting: Setting) -> tuple[np.ndarray, list[str]]:
+def large_enough(family: groups.Family, people: People, setting: Setting) -> tuple[np.ndarray, list[str]]:
     """Return which groups take part, and what a reader should know about the others."""
     size = family.total(people.count)
     if people.source is not None:  # as many as there are, if they had as many cases each

@@ -128,7 +128,7 @@ def compare(frame, *, reference=None, names=("misses",), source="source", probab
     columns = counts_of.Columns(("group",), "label", None if probability else "prediction", probability, source)
     counted = counts_of.read(frame, columns, positive=1)
     (family,) = groups.families(counted, depth=1, reference=reference or {})
-    (sums,) = rates.sums(counted, names)
+    (sums,) = rates.sums(counted, {name: rates.RATES[name] for name in names})
     return family, comparing.contrast(sums, family)
 
 

@@ -126,6 +126,7 @@ def test_the_report_in_other_forms(tmp_path, capsys):
     assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8")) == read
     assert read["verdict"] == report.verdict and len(read["findings"]) == len(report.findings)
     assert len(read["comparisons"]) == len(report.to_frame()) and read["setting"]["label"] == "label"
+    assert read["setting"]["rates"] == {} and "every_rate" not in read["setting"]
     section = report.to_markdown(tmp_path / "r.md")
     assert section.startswith("## Fairness: \\# Title\n") and f"**{report.verdict[:20]}" in section
     assert r"fe\|male\*" in section and len(re.findall(r"^\d\. ", section, re.MULTILINE)) == len(report.findings)

@@ -9,7 +9,7 @@ import fairlib
 from fairlib.auditing import comparing, further
 from fairlib.auditing.groups import families
 from fairlib.auditing.people import Columns, read
-from fairlib.auditing.rates import sums
+from fairlib.auditing.rates import RATES, sums
 
 # Admitted and rejected at Berkeley in 1973, by department (Bickel, Hammel and O'Connell 1975, as R ships it).
 BERKELEY = {
@@ -77,7 +77,7 @@ def test_intervals_within_strata_cover(base):
         counts = [count for one, n in zip(ones, sizes.values(), strict=True) for count in (n - one, one)]
         frame = pd.DataFrame(rows, columns=["sex", "where", "prediction"]).assign(count=counts)
         found = read(frame, Columns(("sex",), prediction="prediction", count="count", within="where"))
-        (question,), (family,) = sums(found, ("predicted",)), families(found, depth=1, reference={})
+        (question,), (family,) = sums(found, {"predicted": RATES["predicted"]}), families(found, depth=1, reference={})
         (low,), (high,) = comparing.ends(further.common(question, family, found.within), alpha)
         covered += low <= 0.1 <= high
     assert covered / draws >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / draws)

@@ -1,0 +1,108 @@
+"""Probabilities, group by group: do they mean what they say, and what would another threshold do?
+
+All from counts of cases by group, label and level of the probability (`people.by_level`), so the cost does not depend
+on the number of cases. A level is a hundredth of the log odds wide: no probability moves by more than .0025.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+from scipy import special, stats
+
+from fairlib.auditing import comparing, summary
+from fairlib.auditing.groups import Family, families
+from fairlib.auditing.people import People
+from fairlib.auditing.rates import RATES, Sums
+from fairlib.auditing.setting import Setting
+
+BINS = 10  # of the probabilities, at equal shares of all cases
+THRESHOLDS = np.arange(1, 100) / 100
+
+
+def table(levels: Mapping[str, People], setting: Setting, ask: Callable) -> pd.DataFrame | None:
+    """Return what `ask`, one of the functions below, says of groups that are large enough; None where it cannot."""
+    if not levels or (ask is not thresholds and setting.columns.label is None):
+        return None
+    found = []
+    for name, people in levels.items():
+        for family in families(people, depth=1, reference={}):
+            enough, _ = summary.large_enough(family, people, setting)
+            untied = setting.columns.source is not None and people.source is None  # it is not known what chance does
+            for said in ask(people, family.codes, enough, np.nan if untied else setting.alpha):
+                code = said.pop("group")
+                about = {"attribute": name, "group": family.called(code), "class": people.classes[people.positive[0]]}
+                found.append(pd.DataFrame(about | said, index=range(max(map(np.size, said.values())))))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+def calibration(people: People, group: np.ndarray, enough: np.ndarray, alpha: float) -> Iterator[dict]:
+    """Yield, for the bins of each group, the mean probability and how often the class is the label (`observed`).
+
+    low, high : of `observed`, each for itself: Clopper and Pearson's limits, for as many cases as the variance between
+    sources makes of them.
+    """
+    truth = people.count * (people.label == people.positive[0])
+    places, place = np.unique(people.probability(BINS), return_inverse=True)
+    cells = (int(group.max()) + 1) * len(places)
+    # One more in which there is nobody: of two, only one would be compared with the other.
+    family = Family((), ((),) * (cells + 1), group * len(places) + place, None, people.source)
+    sides = comparing.contrast(Sums("observed", RATES["misses"], "", people.count, truth, truth), family)
+    low, high = comparing.limits(sides, alpha)
+    probability = family.total(people.score) / np.maximum(sides.n[0], 1)
+    for code in enough.tolist():
+        here = code * len(places) + np.arange(len(places))
+        here = here[sides.n[0, here] > 0]
+        ends = {"low": low[0, here], "high": high[0, here]}
+        n, observed = sides.n[0, here].astype(np.int64), sides.value[0, here]
+        yield {"group": code, "n": n, "probability": probability[here], "observed": observed} | ends
+
+
+def slopes(people: People, group: np.ndarray, enough: np.ndarray, alpha: float) -> Iterator[dict]:
+    """Yield by how much the log odds of the label rise with those of the probability: 1 where probabilities hold.
+
+    Less than 1: they are too extreme; more: too timid. A logistic regression in each group (Cox 1958, Biometrika 45;
+    Van Calster et al. 2019, BMC Medicine 17). low, high : by the variance between cases or sources (Liang and Zeger
+    1986) and Student's t. NaN where the label is always, or never, the class, or probabilities tell it without fail.
+    """
+    odds = special.logit(np.clip(people.probability(), 1e-9, 1 - 1e-9))
+    for code in enough.tolist():
+        mine = (group == code) & (people.count > 0)
+        count, x = people.count[mine].astype(float), np.column_stack([np.ones(mine.sum()), odds[mine]])
+        truth = (people.label == people.positive[0])[mine]
+        weights, n = np.array([0.0, 1.0]), count.sum()
+        for _ in range(30):  # Newton's method, which does not settle where there is no answer
+            chance = special.expit(x @ weights)
+            bread = np.linalg.pinv((x.T * (count * chance * (1 - chance))) @ x)
+            step = bread @ (x.T @ (count * (truth - chance)))
+            weights = weights + step
+        settled = np.abs(step).max() < 1e-6 and bread[1, 1] > 0 and np.ptp(x[:, 1]) > 0
+        residual, units = x * (truth - chance)[:, None], n
+        if people.source is None:
+            meat = (residual.T * count) @ residual
+        else:
+            source = np.unique(people.source[mine], return_inverse=True)[1]
+            summed = np.stack([np.bincount(source, column * count) for column in residual.T])
+            meat, units = summed @ summed.T, source.max() + 1.0
+        error = np.sqrt((bread @ meat @ bread)[1, 1] * units / (units - 1)) if settled else np.nan
+        slope, far = weights[1] if settled else np.nan, stats.t.isf(alpha / 2, units - 1) * error
+        means = {"probability": people.score[mine].sum() / n, "observed": count @ truth / n}
+        yield {"group": code, "n": int(n)} | means | {"slope": slope, "low": slope - far, "high": slope + far}
+
+
+def thresholds(people: People, group: np.ndarray, enough: np.ndarray, alpha: float) -> Iterator[dict]:
+    """Yield how often the class is predicted from each threshold on: of all cases, where it is the label, and not."""
+    place = np.searchsorted(THRESHOLDS, people.probability() + 1e-9, side="right")  # how many thresholds it reaches
+    for code in enough.tolist():
+
+        def reached(among: np.ndarray | bool, code: int = code) -> np.ndarray:
+            count = np.bincount(place, people.count * ((group == code) & among), minlength=len(THRESHOLDS) + 1)
+            return count[::-1].cumsum()[::-1][1:] / count.sum() if count.sum() else np.full(len(THRESHOLDS), np.nan)
+
+        said = {"threshold": THRESHOLDS, "n": int(people.count[group == code].sum()), "predicted": reached(True)}
+        if people.label is not None:
+            truth = people.label == people.positive[0]
+            said |= {"hits": reached(truth), "false alarms": reached(~truth)}
+        yield {"group": code} | said
