@@ -83,7 +83,7 @@ def families(people: People, *, depth: int, reference: Mapping[str, object]) -> 
     """Return one family per attribute, then per pair of attributes, and so on up to `depth` at once."""
     sizes = range(1, min(depth, len(people.attributes)) + 1)
     crossings = [attributes for size in sizes for attributes in combinations(people.attributes, size)]
-    found = [family for attributes in crossings if len((family := _family(people, attributes, reference)).kept) > 1]
+    found = [one for attributes in crossings if len((one := family(people, attributes, reference)).kept) > 1]
     if not found:
         name, coded = next(iter(people.attributes.items()))
         besides = " beside missing values" if coded.missing is not None else ""
@@ -92,7 +92,8 @@ def families(people: People, *, depth: int, reference: Mapping[str, object]) -> 
     return found
 
 
-def _family(people: People, attributes: tuple[str, ...], reference: Mapping[str, object]) -> Family:
+def family(people: People, attributes: tuple[str, ...], reference: Mapping[str, object]) -> Family:
+    """Return the groups of an attribute, or of several crossed."""
     first, *others = coded = [people.attributes[name] for name in attributes]
     codes, names = first.codes, [(name,) for name in first.names]
     for other in others:  # one attribute after another, so that codes stay small even where names are many

@@ -13,32 +13,33 @@ import pandas as pd
 from scipy import special, stats
 
 from fairlib.auditing import comparing, summary
-from fairlib.auditing.groups import Family, families
+from fairlib.auditing.groups import Family, family
 from fairlib.auditing.people import People
 from fairlib.auditing.rates import RATES, Sums
 from fairlib.auditing.setting import Setting
 
 BINS = 10  # of the probabilities, at equal shares of all cases
+MOST = 25  # groups, the largest
 THRESHOLDS = np.arange(1, 100) / 100
 
 
 def table(levels: Mapping[str, People], setting: Setting, ask: Callable) -> pd.DataFrame | None:
-    """Return what `ask`, one of the functions below, says of groups that are large enough; None where it cannot."""
+    """Return what `ask`, one of the functions below, says of the largest groups; None where it cannot."""
     if not levels or (ask is not thresholds and setting.columns.label is None):
         return None
     found = []
     for name, people in levels.items():
-        for family in families(people, depth=1, reference={}):
-            enough, _ = summary.large_enough(family, people, setting)
-            untied = setting.columns.source is not None and people.source is None  # it is not known what chance does
-            for said in ask(people, family.codes, enough, np.nan if untied else setting.alpha):
-                code = said.pop("group")
-                about = {"attribute": name, "group": family.called(code), "class": people.classes[people.positive[0]]}
-                found.append(pd.DataFrame(about | said, index=range(max(map(np.size, said.values())))))
+        groups = family(people, (name,), {})
+        enough, _ = summary.large_enough(groups, people, setting)
+        largest = np.sort(enough[np.argsort(-groups.total(people.count)[enough], kind="stable")][:MOST])
+        untied = setting.columns.source is not None and people.source is None  # it is not known what chance does
+        for code, said in ask(people, groups.codes, largest.tolist(), np.nan if untied else setting.alpha):
+            about = {"attribute": name, "group": groups.called(code), "class": people.classes[people.positive[0]]}
+            found.append(pd.DataFrame(about | said, index=range(max(map(np.size, said.values())))))
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
-def calibration(people: People, group: np.ndarray, enough: np.ndarray, alpha: float) -> Iterator[dict]:
+def calibration(people: People, group: np.ndarray, groups: list[int], alpha: float) -> Iterator[tuple]:
     """Yield, for the bins of each group, the mean probability and how often the class is the label (`observed`).
 
     low, high : of `observed`, each for itself: Clopper and Pearson's limits, for as many cases as the variance between
@@ -48,19 +49,19 @@ def calibration(people: People, group: np.ndarray, enough: np.ndarray, alpha: fl
     places, place = np.unique(people.probability(BINS), return_inverse=True)
     cells = (int(group.max()) + 1) * len(places)
     # One more in which there is nobody: of two, only one would be compared with the other.
-    family = Family((), ((),) * (cells + 1), group * len(places) + place, None, people.source)
-    sides = comparing.contrast(Sums("observed", RATES["misses"], "", people.count, truth, truth), family)
+    bins = Family((), ((),) * (cells + 1), group * len(places) + place, None, people.source)
+    sides = comparing.contrast(Sums("observed", RATES["misses"], "", people.count, truth, truth), bins)
     low, high = comparing.limits(sides, alpha)
-    probability = family.total(people.score) / np.maximum(sides.n[0], 1)
-    for code in enough.tolist():
+    probability = bins.total(people.score) / np.maximum(sides.n[0], 1)
+    for code in groups:
         here = code * len(places) + np.arange(len(places))
         here = here[sides.n[0, here] > 0]
         ends = {"low": low[0, here], "high": high[0, here]}
         n, observed = sides.n[0, here].astype(np.int64), sides.value[0, here]
-        yield {"group": code, "n": n, "probability": probability[here], "observed": observed} | ends
+        yield code, {"n": n, "probability": probability[here], "observed": observed} | ends
 
 
-def slopes(people: People, group: np.ndarray, enough: np.ndarray, alpha: float) -> Iterator[dict]:
+def slopes(people: People, group: np.ndarray, groups: list[int], alpha: float) -> Iterator[tuple]:
     """Yield by how much the log odds of the label rise with those of the probability: 1 where probabilities hold.
 
     Less than 1: they are too extreme; more: too timid. A logistic regression in each group (Cox 1958, Biometrika 45;
@@ -68,7 +69,7 @@ def slopes(people: People, group: np.ndarray, enough: np.ndarray, alpha: float) 
     1986) and Student's t. NaN where the label is always, or never, the class, or probabilities tell it without fail.
     """
     odds = special.logit(np.clip(people.probability(), 1e-9, 1 - 1e-9))
-    for code in enough.tolist():
+    for code in groups:
         mine = (group == code) & (people.count > 0)
         count, x = people.count[mine].astype(float), np.column_stack([np.ones(mine.sum()), odds[mine]])
         truth = (people.label == people.positive[0])[mine]
@@ -89,13 +90,13 @@ def slopes(people: People, group: np.ndarray, enough: np.ndarray, alpha: float) 
         error = np.sqrt((bread @ meat @ bread)[1, 1] * units / (units - 1)) if settled else np.nan
         slope, far = weights[1] if settled else np.nan, stats.t.isf(alpha / 2, units - 1) * error
         means = {"probability": people.score[mine].sum() / n, "observed": count @ truth / n}
-        yield {"group": code, "n": int(n)} | means | {"slope": slope, "low": slope - far, "high": slope + far}
+        yield code, {"n": int(n)} | means | {"slope": slope, "low": slope - far, "high": slope + far}
 
 
-def thresholds(people: People, group: np.ndarray, enough: np.ndarray, alpha: float) -> Iterator[dict]:
+def thresholds(people: People, group: np.ndarray, groups: list[int], alpha: float) -> Iterator[tuple]:
     """Yield how often the class is predicted from each threshold on: of all cases, where it is the label, and not."""
     place = np.searchsorted(THRESHOLDS, people.probability() + 1e-9, side="right")  # how many thresholds it reaches
-    for code in enough.tolist():
+    for code in groups:
 
         def reached(among: np.ndarray | bool, code: int = code) -> np.ndarray:
             count = np.bincount(place, people.count * ((group == code) & among), minlength=len(THRESHOLDS) + 1)
@@ -105,4 +106,4 @@ def thresholds(people: People, group: np.ndarray, enough: np.ndarray, alpha: flo
         if people.label is not None:
             truth = people.label == people.positive[0]
             said |= {"hits": reached(truth), "false alarms": reached(~truth)}
-        yield {"group": code} | said
+        yield code, said

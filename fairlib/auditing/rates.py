@@ -129,17 +129,18 @@ def own(name: str, share: str) -> Rate:
     return replace(rate, words=f"of {{n}} cases{' ' * bool(which)}{which}, {{value}} are {said}", qualifies=which)
 
 
-def measured(people: People, rates: Mapping[str, Rate], names: Iterable[str] = ()) -> dict[str, Rate]:
-    """Return which rates the columns allow, of those asked for by name if there are any; these must be among them."""
+def measured(people: People, rates: Mapping[str, Rate], names: Iterable[str] = (), own=()) -> dict[str, Rate]:
+    """Return which rates the columns allow; only those asked for by name, if any are, and one's own, which must be."""
     lacking = {name: [part for part in rate.needs if getattr(people, part) is None] for name, rate in rates.items()}
-    for name in names:
+    for name in (*names, *own):
         if name not in rates:
             allowed = f"{listed(rates)}, or those of fairlib.auditing.summary.SUMMARY"
             raise ValueError(f"metrics must be among {allowed}, found {name!r}")
         if lacking[name]:
             spoken = ", ".join("a probability" if part == "score" else f"a {part}" for part in lacking[name])
             raise ValueError(f"metrics: {name!r} needs {spoken} column")
-    return {name: rates[name] for name in names} or {name: rates[name] for name in rates if not lacking[name]}
+    chosen = (*names, *own) if names else [name for name in rates if not lacking[name]]
+    return {name: rates[name] for name in chosen}
 
 
 def sums(people: People, rates: Mapping[str, Rate]) -> Iterator[Sums]:

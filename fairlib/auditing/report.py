@@ -259,7 +259,7 @@ def audit(
     setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title, rates or {})
     cases = people.read(frame, columns, positive=positive)
     named = [name for name in setting.metrics if name not in summary.SUMMARY]
-    chosen = measured(cases, setting.every_rate, named and [*named, *setting.rates])
+    chosen = measured(cases, setting.every_rate, named, setting.rates)
     families = groups.families(cases, depth=depth, reference=setting.references)
     questions = [(each.of(family), family) for each in sums(cases, chosen) for family in families]
     rows = pd.concat([pd.DataFrame(each.about(family)) for each, family in questions], ignore_index=True)

@@ -109,6 +109,12 @@ def test_thresholds_are_those_of_a_loop():
     assert plain.thresholds is None and plain.slopes is None and "what they say" not in plain.to_html()
 
 
+def test_a_column_of_one_group_and_one_of_many():
+    report = fairlib.audit(scored(c="one", m=np.arange(3000) % 60), **ASKED | {"group": ["g", "c", "m"], "depth": 1})
+    assert report.slopes["attribute"].value_counts().to_dict() == {"m": 25, "g": 2, "c": 1} and report.to_html()
+    assert (report.slopes["n"] == 50).sum() == 25
+
+
 def test_what_probabilities_say_is_drawn(tmp_path):
     frame = scored(g2=np.random.default_rng(1).choice(list("stuvwxyz"), 3000))
     report = fairlib.audit(frame, **ASKED | {"group": ["g", "g2"]})
@@ -141,6 +147,8 @@ def test_rates_of_ones_own_are_shares_of_outcomes():
     assert "wrongly approved (FP / TP FP FN TN, of ‘1’)" in report.to_html()
     some = fairlib.audit(frame, group="sex", **BINARY, rates=mine, metrics=["misses"]).to_frame()
     assert [*some["rate"]] == ["misses", *mine]
+    with pytest.raises(ValueError, match="metrics: 'lost {x}' needs a label column"):
+        fairlib.audit(frame, group="sex", prediction="prediction", rates={"lost {x}": "FN / FN TP"})
     perfect = frame.assign(other=frame["label"])
     other = fairlib.audit(perfect, group="sex", **BINARY, rates=mine, compare="other").changes
     assert set(other["rate"]) >= set(mine) and other.set_index("rate").loc["wrong", "after"].eq(0).all()
