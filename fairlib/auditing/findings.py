@@ -52,16 +52,25 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting) -> pd.Data
     rows = rows.assign(difference=compared.difference, p=compared.p).astype(
         dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64)
     )
-    share, tested = (1 - SUMMARIES) * setting.alpha, rows["p"].where(compared.units.min(axis=0) >= setting.minimum)
-    rows["p_corrected"] = np.minimum(multiplicity.holm(tested) / (1 - SUMMARIES), 1)
-    questions = max(1, int(tested.notna().sum()))
+    share, few = (1 - SUMMARIES) * setting.alpha, compared.units.min(axis=0) < setting.minimum
+    rows["p_corrected"] = np.minimum(multiplicity.holm(rows["p"].mask(few)) / (1 - SUMMARIES), 1)
+    questions, shown = max(1, _tested(rows)), rows["p_corrected"] <= setting.alpha
+    # Not shown, and yet rare: among so many, chance makes less than one such on average.
+    hint = (rows["p"] <= setting.alpha) & (rows["p"] * questions <= 1) & ~shown
 
     def decide(alpha: float) -> int:
         """Give intervals and verdicts at a level for each comparison; return how many say something."""
-        level = np.where(_hints(rows, setting), setting.alpha, alpha)
+        level = np.where(hint, setting.alpha, alpha)
         rows["confidence"], (rows["low"], rows["high"]) = 1 - level, comparing.ends(compared, level)
         rows["ratio_low"], rows["ratio_high"] = comparing.ratio_ends(compared, level)
-        rows["verdict"] = _verdicts(rows, setting)
+        verdicts = {
+            "too few": few,
+            "undefined": rows["p"].isna() | rows["low"].isna(),
+            "shown": shown,
+            "hint": hint,
+            "small": (rows["low"] > -setting.margin) & (rows["high"] < setting.margin),
+        }
+        rows["verdict"] = np.select([*verdicts.values()], [*verdicts], default="open")
         return int(rows["verdict"].isin(["shown", "small"]).sum())
 
     multiplicity.coverage_level(decide, questions, alpha=setting.alpha)
@@ -73,24 +82,6 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting) -> pd.Data
         rows[more] = comparing.more_needed(compared, margin=margin, **level)
         rows[growth] = comparing.growth(compared, margin=margin, **level)
     return rows
-
-
-def _hints(rows: pd.DataFrame, setting: Setting) -> pd.Series:
-    """Which comparisons are not shown and yet rare: among so many, chance makes less than one such on average."""
-    rare = (rows["p"] <= setting.alpha) & (rows["p"] * _tested(rows) <= 1)
-    return rare & ~(rows["p_corrected"] <= setting.alpha)
-
-
-def _verdicts(rows: pd.DataFrame, setting: Setting) -> np.ndarray:
-    """Decide on every comparison."""
-    choices = {
-        "too few": rows[["units", "units_against"]].min(axis=1) < setting.minimum,
-        "undefined": rows["p"].isna() | rows["low"].isna(),
-        "shown": rows["p_corrected"] <= setting.alpha,
-        "hint": _hints(rows, setting),
-        "small": (rows["low"] > -setting.margin) & (rows["high"] < setting.margin),
-    }
-    return np.select(list(choices.values()), list(choices), default="open")
 
 
 def findings(frame: pd.DataFrame, setting: Setting, adds: Callable[[object], bool]) -> list[Finding]:
