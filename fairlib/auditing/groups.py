@@ -26,9 +26,9 @@ class Family:
     attributes: tuple[str, ...]
     names: tuple[tuple[str, ...], ...]  # of each group, one name per attribute
     codes: np.ndarray  # of each cell
+    kept: np.ndarray  # the groups that take part: all but those of cases that lack a value
     reference: int | None = None
     source: np.ndarray | None = None  # of each cell, which cells belong together
-    aside: frozenset[int] = frozenset()  # groups of cases that lack a value: in no comparison
 
     def __len__(self) -> int:
         return len(self.names)
@@ -43,15 +43,8 @@ class Family:
         return " × ".join(self.attributes)
 
     @cached_property
-    def kept(self) -> np.ndarray:
-        """Which groups take part at all."""
-        return np.setdiff1d(np.arange(len(self)), [*self.aside])
-
-    @cached_property
     def compared(self) -> np.ndarray:
-        """Which groups are compared: all but the reference; of two only the first, the other being its mirror."""
-        if self.reference is None and len(self.kept) == 2:
-            return self.kept[:1]
+        """Which groups are compared: all but the reference."""
         return self.kept[self.kept != self.reference]
 
     @cached_property
@@ -69,8 +62,7 @@ class Family:
     @property
     def against(self) -> str:
         """Whom the groups are compared with, in words."""
-        other = self.kept[1] if self.reference is None and len(self.kept) == 2 else self.reference
-        return EVERYONE_ELSE if other is None else self.called(other)
+        return EVERYONE_ELSE if self.reference is None else self.called(self.reference)
 
     def called(self, group: int) -> str:
         """Write a group as "sex = female, race = black"; what could be taken for the next attribute in quotes."""
@@ -110,5 +102,7 @@ def family(people: People, attributes: tuple[str, ...], reference: Mapping[str, 
         raise ValueError(f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; {held}")
     lost = [None if one.missing is None else one.names[one.missing] for one in coded]
     lost = [None if reference.get(name) == none else none for name, none in zip(attributes, lost, strict=True)]
-    aside = {code for code, own in enumerate(names) if any(one == none for one, none in zip(own, lost, strict=True))}
-    return Family(attributes, tuple(names), codes, chosen, people.source, frozenset(aside))
+    kept = [code for code, own in enumerate(names) if all(one != none for one, none in zip(own, lost, strict=True))]
+    if chosen is None and len(kept) == 2:  # the one is the other's mirror
+        chosen = kept[1]
+    return Family(attributes, tuple(names), codes, np.array(kept, dtype=int), chosen, people.source)

@@ -48,8 +48,7 @@ def calibration(people: People, group: np.ndarray, groups: list[int], alpha: flo
     truth = people.count * (people.label == people.positive[0])
     places, place = np.unique(people.probability(BINS), return_inverse=True)
     cells = (int(group.max()) + 1) * len(places)
-    # One more in which there is nobody: of two, only one would be compared with the other.
-    bins = Family((), ((),) * (cells + 1), group * len(places) + place, None, people.source)
+    bins = Family((), ((),) * cells, group * len(places) + place, np.arange(cells), None, people.source)
     sides = comparing.contrast(Sums("observed", RATES["misses"], "", people.count, truth, truth), bins)
     low, high = comparing.limits(sides, alpha)
     probability = bins.total(people.score) / np.maximum(sides.n[0], 1)

@@ -106,7 +106,7 @@ class Sums(NamedTuple):
 
     def of(self, family: Family) -> Sums:
         """Return the sums without the cases that take no part in a family's comparisons."""
-        return self.only(np.isin(family.codes, family.kept)) if family.aside else self
+        return self.only(np.isin(family.codes, family.kept)) if len(family.kept) < len(family) else self
 
     def only(self, cells: np.ndarray) -> Sums:
         """Return the sums of some cells."""
