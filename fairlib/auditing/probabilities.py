@@ -24,7 +24,10 @@ THRESHOLDS = np.arange(1, 100) / 100
 
 
 def table(levels: Mapping[str, People], setting: Setting, ask: Callable) -> pd.DataFrame | None:
-    """Return what `ask`, one of the functions below, says of the largest groups; None where it cannot."""
+    """Return what `ask`, one of the functions below, says of the largest groups; None where it cannot.
+
+    Intervals are NaN where there are too many cases to count them by source (`people.MOST_TIED`).
+    """
     if not levels or (ask is not thresholds and setting.columns.label is None):
         return None
     found = []
@@ -32,7 +35,7 @@ def table(levels: Mapping[str, People], setting: Setting, ask: Callable) -> pd.D
         groups = family(people, (name,), {})
         enough, _ = summary.large_enough(groups, people, setting)
         largest = np.sort(enough[np.argsort(-groups.total(people.count)[enough], kind="stable")][:MOST])
-        untied = setting.columns.source is not None and people.source is None  # it is not known what chance does
+        untied = setting.columns.source is not None and people.source is None
         for code, said in ask(people, groups.codes, largest.tolist(), np.nan if untied else setting.alpha):
             about = {"attribute": name, "group": groups.called(code), "class": people.classes[people.positive[0]]}
             found.append(pd.DataFrame(about | said, index=range(max(map(np.size, said.values())))))
@@ -50,7 +53,7 @@ def calibration(people: People, group: np.ndarray, groups: list[int], alpha: flo
     cells = (int(group.max()) + 1) * len(places)
     bins = Family((), ((),) * cells, group * len(places) + place, np.arange(cells), None, people.source)
     sides = comparing.contrast(Sums("observed", RATES["misses"], "", people.count, truth, truth), bins)
-    low, high = comparing.limits(sides, alpha)
+    low, high = (np.where(np.isnan(alpha), np.nan, end) for end in comparing.limits(sides, alpha))
     probability = bins.total(people.score) / np.maximum(sides.n[0], 1)
     for code in groups:
         here = code * len(places) + np.arange(len(places))

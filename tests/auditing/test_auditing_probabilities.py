@@ -92,6 +92,13 @@ def test_bins_by_source_are_worth_no_more_than_their_sources():
     assert ratio.mean() == pytest.approx(1, abs=0.1)
 
 
+def test_too_many_cases_to_tell_sources_apart_have_no_intervals(monkeypatch):
+    monkeypatch.setattr("fairlib.auditing.people.MOST_TIED", 100)
+    report = fairlib.audit(scored(300, s=np.arange(300) // 3), **ASKED, source="s")
+    for found in (report.slopes, report.calibration):
+        assert found[["low", "high"]].isna().all(axis=None) and found["observed"].notna().all()
+
+
 def test_thresholds_are_those_of_a_loop():
     frame = scored()
     report = fairlib.audit(frame, **ASKED)
