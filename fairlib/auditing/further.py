@@ -39,7 +39,7 @@ def common(sums: Sums, family: Family, within: Coded | None) -> Contrast:
         each = share * (1 - share) / np.where(sums.rate.uses_probability, worth, n)
         terms = (n, weight * value, weight * share, weight**2 * each, weight**2 / n)
         used, mean, own, variance, size = (np.where(weight > 0, term, 0.0).sum(axis=0) for term in terms)
-        worth, units = own * (1 - own) / variance, np.floor(np.nan_to_num(1 / size) + 1e-9)
+        worth, units = own * (1 - own) / variance, np.floor(np.where(size > 0, 1 / size, 0.0) + 1e-9)
     mean = np.where(units > 0, mean, np.nan)
     worth = worth if sums.rate.uses_probability else np.minimum(worth, used)
     others, every, none = variance[1] * span**2, np.full(mean.shape, np.inf), np.zeros(len(span))

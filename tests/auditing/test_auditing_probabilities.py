@@ -45,7 +45,7 @@ def test_slopes_are_those_of_a_logistic_regression_by_case_and_by_source():
 
 def test_intervals_of_slopes_cover_also_where_cases_come_in_threes():
     covered = []
-    for seed in range(60):
+    for seed in range(40):
         frame = scored(400, seed=seed)
         threes = frame.loc[frame.index.repeat(3)].assign(s=np.repeat(np.arange(400), 3))
         for source, cases in ((None, frame), ("s", threes)):
