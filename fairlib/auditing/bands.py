@@ -17,16 +17,14 @@ def banded(column: pd.Series, count: pd.Series, notes: list[str]) -> pd.Series:
     known = column.dropna()
     if known.nunique() <= MOST_NUMBERS or (numbers := _numbers(known)) is None:
         return column
-    numbers, weight = numbers.to_numpy(dtype=float), count[known.index].to_numpy(dtype=float)
-    order = np.argsort(numbers, kind="stable")
-    share = np.cumsum(weight[order]) / weight.sum()
-    ends = [numbers[order][np.searchsorted(share, part / BANDS - 1e-12)] for part in range(1, BANDS)]
+    held = count[known.index].groupby(numbers).sum()  # sorted by number
+    share = held.cumsum() / held.sum()
+    ends = [share.index[share.searchsorted(part / BANDS - 1e-12)] for part in range(1, BANDS)]
     band = np.searchsorted(np.unique(ends), numbers)  # up to each quartile, it included
-    names = [f"{numbers[band == one].min():.6g} to {numbers[band == one].max():.6g}" for one in np.unique(band)]
-    codes = np.unique(band, return_inverse=True)[1]
-    found = pd.Series(pd.Categorical.from_codes(codes, names, ordered=True), index=known.index)
+    names = numbers.groupby(band).agg(lambda own: f"{own.min():.6g} to {own.max():.6g}")
     several = f"Column {column.name!r} holds {known.nunique():,} different numbers"
     notes.append(f"{several}; they are put into bands of about as many cases each: {', '.join(names)}.")
+    found = pd.Series(pd.Categorical(names[band], names, ordered=True), index=known.index)
     return found.reindex(column.index).rename(column.name)
 
 
@@ -34,10 +32,10 @@ def _numbers(values: pd.Series) -> pd.Series | None:
     """Return values as numbers, or None: text with a leading zero, as in "01", names something."""
     if pd.api.types.is_bool_dtype(values.dtype) or isinstance(values.dtype, pd.CategoricalDtype):
         return None
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        return values if np.isfinite(values.to_numpy(dtype=float)).all() else None
-    text = values.astype(object)
-    if not text.map(lambda value: isinstance(value, str)).all() or text.str.match(r"0\d").any():
-        return None
-    numbers = pd.to_numeric(text, errors="coerce")
-    return numbers if np.isfinite(numbers.to_numpy(dtype=float)).all() else None
+    if not pd.api.types.is_numeric_dtype(values.dtype):
+        text = values.astype(object)
+        if not text.map(lambda value: isinstance(value, str)).all() or text.str.match(r"0\d").any():
+            return None
+        values = pd.to_numeric(text, errors="coerce")
+    numbers = values.astype(float)
+    return numbers if np.isfinite(numbers).all() else None

@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
+import re
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+
+import pandas as pd
 
 from fairlib.auditing.report import Report, audit
 from fairlib.data import write_whole
 from fairlib.tables.delimited import Delimited
 
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
-CSV = {"index": False, "lineterminator": "\n"}
+PARAMETERS, SAID = inspect.signature(audit).parameters, inspect.cleandoc(audit.__doc__ or "")
 FAILS = ("shown", "hint", "open")
 
 
-class Output(NamedTuple):
-    """A file that is written if asked for."""
-
-    help: str
-    write: Callable[[Report, Path], object]
+def _csv(frame: pd.DataFrame, path: Path) -> None:
+    write_whole(path, lambda beside: frame.to_csv(beside, index=False, lineterminator="\n"))
 
 
-OUTPUTS = {
-    "html": Output("the report as one self-contained page", Report.to_html),
-    "table": Output(
-        "all comparisons as CSV", lambda report, path: write_whole(path, partial(report.rows.to_csv, **CSV))
-    ),
-    "summary": Output(
-        "the metrics of the literature as CSV",
-        lambda report, path: write_whole(path, partial(report.metrics.to_csv, **CSV)),
-    ),
-    "json": Output("verdict, findings and all comparisons as JSON", Report.to_json),
-    "markdown": Output("a section for a model card", Report.to_markdown),
-    "plot": Output("a figure (.png, .svg, .pdf)", lambda report, path: write_whole(path, report.plot().savefig)),
+def _drawn(kind: str, report: Report, path: Path) -> None:
+    write_whole(path, report.plot(kind).savefig)
+
+
+OUTPUTS = {  # what is written if asked for, and how
+    "html": ("the report as one self-contained page", Report.to_html),
+    "table": ("all comparisons as CSV", lambda report, path: _csv(report.rows, path)),
+    "summary": ("the metrics of the literature as CSV", lambda report, path: _csv(report.metrics, path)),
+    "json": ("verdict, findings and all comparisons as JSON", Report.to_json),
+    "markdown": ("a section for a model card", Report.to_markdown),
+    "plot": ("a figure of the comparisons (.png, .svg, .pdf)", partial(_drawn, "comparisons")),
+    "calibration": ("a figure of how far probabilities hold in each group", partial(_drawn, "calibration")),
+    "thresholds": ("a figure of what other thresholds would do for each group", partial(_drawn, "thresholds")),
 }
 
 
@@ -52,9 +52,10 @@ def main(arguments: list[str]) -> None:
     try:
         _check_outputs(file, outputs)
         asked["reference"] = _references(asked["reference"], asked["group"])
+        asked["rates"] = dict(text.rpartition("=")[::2] for text in asked["rates"])
         report = audit(_opened(file, asked, form), **asked, progress=True)
         for name, path in outputs.items():
-            OUTPUTS[name].write(report, path)
+            OUTPUTS[name][1](report, path)
     except (ValueError, OSError) as error:
         parser.exit(2, f"fairlib audit: {error}\n")
     for path in outputs.values():
@@ -106,6 +107,7 @@ def _references(given: list[str], group: list[str]) -> dict[str, str]:
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Return a parser for the parameters of `audit`, of each of which the first sentence there is the help here."""
     parser = argparse.ArgumentParser(
         prog="fairlib audit",
         description="Which groups does a classifier treat differently, and how sure is that? One row per case.",
@@ -113,29 +115,27 @@ def _parser() -> argparse.ArgumentParser:
     add, several = parser.add_argument, {"nargs": "+", "action": "extend"}
     what = "predictions as .csv, .tsv (also .gz) or .parquet, with a header, or a folder of .parquet files"
     add("file", type=Path, metavar="FILE", help=what)
-    add("--group", **several, required=True, metavar="COLUMN", help="the groups; several columns are also crossed")
-    add("--label", metavar="COLUMN", help="the true class")
-    add("--prediction", metavar="COLUMN", help="the predicted class")
-    add("--probability", metavar="COLUMN", help="the probability of the positive class")
-    add("--source", metavar="COLUMN", help="which cases belong together, such as those of one person")
-    add("--count", metavar="COLUMN", help="how many cases a row stands for")
-    add(
-        "--positive",
-        metavar="CLASS",
-        help="the class to measure against the rest (default: the last of two); or a name for 1",
-    )
-    add("--threshold", type=float, default=0.5, help="predict from probabilities from here on (default: %(default)s)")
-    add("--reference", **several, default=[], metavar="COLUMN=GROUP", help="compare with this group, not the rest")
-    add("--depth", type=int, default=2, help="how many group columns are crossed at once (default: %(default)s)")
-    add("--metrics", nargs="+", metavar="RATE", help="which rates and metrics (default: all that the columns allow)")
-    add("--margin", type=float, default=0.05, help="the smallest difference that matters (default: %(default)s)")
-    add("--minimum", type=int, default=30, help="groups with fewer cases are named, not tested (default: %(default)s)")
-    add("--confidence", type=float, default=0.95, help="of intervals and verdicts (default: %(default)s)")
-    add("--power", type=float, default=0.8, help="with which more cases would show the margin (default: %(default)s)")
+    own = {
+        "group": several | {"required": True},
+        "reference": several | {"default": [], "metavar": "COLUMN=GROUP"},
+        "rates": several | {"default": [], "metavar": "NAME=SHARE"},
+        "metrics": several | {"default": [], "metavar": "NAME"},
+        "positive": {"metavar": "CLASS"},
+        "title": {"metavar": "TEXT", "default": None},
+    }
+    described = re.findall(r"^(\w+) : (.*(?:\n    .*)*)", SAID, re.MULTILINE)
+    said = {name: " ".join(words.split()).partition(". ")[0].rstrip(".").replace("`", "") for name, words in described}
+    for name, parameter in PARAMETERS.items():
+        default, words = parameter.default, said.get(name, "")
+        if isinstance(default, int | float):
+            words, given = f"{words} (default: {default})", {"type": type(default), "default": default}
+        else:
+            given = {"metavar": "COLUMN"}
+        if parameter.kind is parameter.KEYWORD_ONLY and name != "progress":
+            add(f"--{name}", **given | own.get(name, {}), help=words)
     add("--separator", help="between fields of a CSV (default: as in its header: comma, semicolon or tab)")
     add("--decimal", choices=[".", ","], help="in the numbers of a CSV (default: a comma where fields have semicolons)")
-    add("--title", help="of the report")
-    for name, output in OUTPUTS.items():
-        add(f"--{name}", type=Path, metavar="FILE", help=f"write {output.help}")
+    for name, (words, _) in OUTPUTS.items():
+        add(f"--{name}", type=Path, metavar="FILE", help=f"write {words}")
     add("--fail-on", choices=FAILS, help="exit with status 1 where a difference is so, or more surely so")
     return parser

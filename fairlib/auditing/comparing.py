@@ -15,11 +15,16 @@ Wilson's; Zou and Donner 2008). The test is the interval's own: p is the level a
 
 A few cases that happen to hold no rare large value vary too little, and one would be far too sure of them. So no side
 is worth more than if its sources varied as those of both sides do, and one more that is all wrong, or all right.
+
+A difference d of n cases from the others is shown with the power asked for if d = z(α/2) √(v₀/n + v) + z(power) √(v₁/n
++ v), where v₀ is the variance of a case if the group is like the others, v₁ if it differs by d towards one half, and v
+that of the others' mean. A normal approximation: for rare events and strict levels the power comes out up to 0.1 lower.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri, stdtrit
@@ -30,9 +35,11 @@ from fairlib.interval import bisection
 
 SUREST = 20.0  # standard deviations: p-values below 1e-88 are not told apart
 ROUNDING = 1e-12  # what sums of squares leave of none
+MOST_MORE = 40.0  # log2 of the cases that anybody could add
 
 
-class Contrast(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Contrast:
     """Arrays over compared groups; of n to freedom (2, groups), for both sides: the group's and the others'."""
 
     n: np.ndarray  # cases of either side
@@ -47,14 +54,23 @@ class Contrast(NamedTuple):
     expected: np.ndarray  # the share that a group would have that is like the others; NaN for what is no share
 
     @property
-    def fewer(self) -> np.ndarray:
-        """How many independent cases, or sources, there are in the smaller of the two sides."""
-        return self.units.min(axis=0)
-
-    @property
     def difference(self) -> np.ndarray:
         """The group's mean less the others'."""
         return self.value[0] - self.value[1]
+
+    @cached_property
+    def p(self) -> np.ndarray:
+        """The level at which the interval of each difference just leaves out 0.
+
+        Where one side's limit can go no farther, and the sides are correlated, the other's may draw the end back from
+        0: the first level counts, and no interval with a higher confidence leaves out 0 again.
+        """
+        below = self.difference < 0
+        upwards, steps = _turned(self, below), np.linspace(0, SUREST, 81 if (self.correlation > 0).any() else 2)
+        touching = np.array([~(_low(upwards, z) > 0) for z in steps[1:-1]] + [np.full(len(below), True)])
+        first = touching.argmax(axis=0)
+        z = bisection(lambda z: _low(upwards, z) > 0, steps[first], steps[first + 1], steps=30)
+        return np.where(np.isnan(self.difference), np.nan, 2 * ndtr(-z))
 
 
 def contrast(sums: Sums, family: Family) -> Contrast:
@@ -89,29 +105,30 @@ def contrast(sums: Sums, family: Family) -> Contrast:
 
 def joined(parts: list[Contrast]) -> Contrast:
     """Return several as one."""
-    return Contrast(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
+    names = [field.name for field in fields(Contrast)]
+    return Contrast(*(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names))
 
 
-def ends(compared: Contrast, alpha: float, p: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of intervals for the differences that are to be missed with probability at most alpha each.
-
-    p : their p-values, where they are known already.
-    """
-    z, inside = -ndtri(alpha / 2), (p_values(compared) if p is None else p) > alpha
-    low, high = _low(compared, z), -_low(_turned(compared), z)
-    return np.where(inside, np.minimum(low, 0), low), np.where(inside, np.maximum(high, 0), high)
+def ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of intervals for the differences that are to be missed with probability at most alpha each."""
+    z = -ndtri(alpha / 2)
+    return _holding(compared, alpha, 0.0, _low(compared, z), -_low(_turned(compared), z))
 
 
-def ratio_ends(compared: Contrast, alpha: float, p: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def limits(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of intervals for the shares of either side, (2, groups)."""
+    values = (compared.value, 1 - compared.value)
+    lower, other = (_limit(value, compared.worth, compared.freedom, -ndtri(alpha / 2)) for value in values)
+    return lower, 1 - other
+
+
+def ratio_ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of intervals for the ratios of values, which leave out 1 where `ends` leave out 0.
 
     Those r at which r times the others' value is as far from the group's as its limits are (Donner and Zou 2012, with
     exact limits): (p₁ - r p₂)² = a² - 2 ρ r a b + r² b², where a and b are the distances from mean to limit.
     """
-    z = -ndtri(alpha / 2)
-    lower = _limit(compared.value, compared.worth, compared.freedom, z)
-    upper = 1 - _limit(1 - compared.value, compared.worth, compared.freedom, z)
-    (one, other), roots = compared.value, []
+    (lower, upper), (one, other), roots = limits(compared, alpha), compared.value, []
     for sign, a, b in ((-1, one - lower[0], upper[1] - other), (1, upper[0] - one, other - lower[1])):
         square, half, rest = other**2 - b**2, one * other - compared.correlation * a * b, one**2 - a**2
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -120,30 +137,20 @@ def ratio_ends(compared: Contrast, alpha: float, p: np.ndarray | None = None) ->
             roots.append(np.where(sign > 0, root / square, np.where(rest > 0, rest / (2 * half - root), 0.0)))
     shares = (compared.span == 1) & ~((one == 0) & (other == 0))
     high = np.where((lower[1] > 0) & (roots[1] >= 0), roots[1], np.inf)
-    low, inside = np.maximum(roots[0], 0), (p_values(compared) if p is None else p) > alpha
-    low, high = np.where(inside, np.minimum(low, 1), low), np.where(inside, np.maximum(high, 1), high)
+    low, high = _holding(compared, alpha, 1.0, np.maximum(roots[0], 0), high)
     return np.where(shares, low, np.nan), np.where(shares, high, np.nan)
 
 
-def p_values(compared: Contrast) -> np.ndarray:
-    """Return the level at which the interval of each difference just leaves out 0.
-
-    Where one side's limit can go no farther, and the sides are correlated, the other's may draw the end back from 0:
-    the first level counts, and no interval with a higher confidence leaves out 0 again.
-    """
-    below = compared.difference < 0
-    upwards, steps = _turned(compared, below), np.linspace(0, SUREST, 81 if (compared.correlation > 0).any() else 2)
-    touching = np.array([~(_low(upwards, z) > 0) for z in steps[1:-1]] + [np.full(len(below), True)])
-    first = touching.argmax(axis=0)
-    z = bisection(lambda z: _low(upwards, z) > 0, steps[first], steps[first + 1], steps=30)
-    return np.where(np.isnan(compared.difference), np.nan, 2 * ndtr(-z))
+def _holding(compared: Contrast, alpha: float, null: float, low, high) -> tuple[np.ndarray, np.ndarray]:
+    """Return ends between which "no difference" lies where p is more than alpha."""
+    inside = compared.p > alpha
+    return np.where(inside, np.minimum(low, null), low), np.where(inside, np.maximum(high, null), high)
 
 
 def _turned(compared: Contrast, where: np.ndarray | bool = True) -> Contrast:
     """Return the comparisons with their sides exchanged."""
-    sides = ("value", "worth", "freedom")
-    arrays = {name: getattr(compared, name) for name in sides}
-    return compared._replace(**{name: np.where(where, values[::-1], values) for name, values in arrays.items()})
+    sides = {name: getattr(compared, name) for name in ("value", "worth", "freedom")}
+    return replace(compared, **{name: np.where(where, values[::-1], values) for name, values in sides.items()})
 
 
 def _low(compared: Contrast, z: np.ndarray | float) -> np.ndarray:
@@ -208,14 +215,45 @@ def _over_sources(sums: Sums, family: Family, mean: np.ndarray) -> tuple[tuple, 
     here = whole_n[source], whole_k[source]
     others = here[0] - mine * n, here[1] - mine * k
 
-    def total(own, less, more, every) -> np.ndarray:  # the group's, and the others': of all, but for sources touched
-        own, less, more = (np.bincount(group, values, minlength=mean.shape[1]) for values in (own, less, more))
-        return np.stack([own, every - less + more])
-
-    def power(a: int, b: int) -> np.ndarray:  # Σ n^a k^b
-        return total(*(m**a * t**b for m, t in ((n, k), here, others)), np.sum(whole_n**a * whole_k**b))
+    def power(a: int, b: int) -> np.ndarray:  # Σ n^a k^b, the group's, and the others': of all, but for sources touched
+        sides = (m**a * t**b for m, t in ((n, k), here, others))
+        own, less, more = (np.bincount(group, values, minlength=mean.shape[1]) for values in sides)
+        return np.stack([own, np.sum(whole_n**a * whole_k**b) - less + more])
 
     nn = power(2, 0)
     squares = power(0, 2) - 2 * mean * power(1, 1) + mean**2 * nn
     residuals = (k - mean[0, group] * n) * (others[1] - mean[1, group] * others[0])
     return (nn, power(3, 0)), squares, np.bincount(group, residuals, minlength=mean.shape[1])
+
+
+def more_needed(plan: Contrast, *, margin: float, alpha: float, power: float) -> np.ndarray:
+    """Return how many more cases of the group would show a difference of `margin`, the others staying as they are.
+
+    For shares 1/margin more, as an exact test jumps from count to count; infinite where the others are too few.
+    """
+    none, most = np.zeros(len(plan.span)), np.full(len(plan.span), MOST_MORE)
+    size = bisection(lambda n: _reach(plan, 2**n, margin, alpha, power) > margin, none, most, steps=60)
+    jumps = np.where(np.isfinite(plan.expected), 1 / margin, 0)
+    wanted = np.where(size >= MOST_MORE - 0.1, np.inf, np.ceil(2**size + jumps - 1e-6))
+    return np.maximum(wanted - plan.units[0], 0)
+
+
+def detectable(plan: Contrast, *, alpha: float, power: float) -> np.ndarray:
+    """Return the smallest true difference that the present cases show with probability `power` at level `alpha`."""
+    difference = np.full(len(plan.span), 0.1)
+    for _ in range(40):  # what is to be seen changes the variance a little, so it is found by going round
+        difference = np.minimum(_reach(plan, np.maximum(plan.units[0], 1), difference, alpha, power), 1.0)
+    return difference
+
+
+def growth(plan: Contrast, *, margin: float, alpha: float, power: float) -> np.ndarray:
+    """Return how many times as many cases of all groups, mixed as now, would show a difference of `margin`."""
+    return (_reach(plan, np.maximum(plan.units[0], 1), margin, alpha, power) / margin) ** 2
+
+
+def _reach(plan: Contrast, n: np.ndarray, difference: np.ndarray | float, alpha: float, power: float) -> np.ndarray:
+    """Return the difference that n cases show, if the group's own variance is that at `difference` from the others."""
+    share = plan.expected + np.where(plan.expected < 0.5, 1, -1) * np.minimum(difference, np.abs(plan.expected - 0.5))
+    there = np.where(np.isfinite(plan.expected), share * (1 - share), plan.variance)
+    error, error_there = (np.sqrt(variance / n + plan.variance_others) for variance in (plan.variance, there))
+    return -ndtri(alpha / 2) * error + ndtri(power) * error_there

@@ -14,9 +14,10 @@ from operator import attrgetter
 import numpy as np
 import pandas as pd
 
+from fairlib.auditing import comparing, multiplicity
+from fairlib.auditing.comparing import Contrast
 from fairlib.auditing.groups import EVERYONE_ELSE
-from fairlib.auditing.rates import RATES, Rate
-from fairlib.auditing.setting import Setting
+from fairlib.auditing.setting import SUMMARIES, Setting
 
 # Characters that HTML forbids, that no file can hold, or that make a text read other than written (bidi controls).
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -39,92 +40,121 @@ class Finding:
         return f"{self.subject}: {self.text} ({self.evidence})"
 
 
-def hints(rows: pd.DataFrame, setting: Setting) -> pd.Series:
-    """Which comparisons are not shown and yet rare: among so many, chance makes less than one such on average."""
-    tested = rows["p_corrected"].notna()
-    return (rows["p"] <= setting.alpha) & (rows["p"] * tested.sum() <= 1) & ~(rows["p_corrected"] <= setting.alpha)
+def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting) -> pd.DataFrame:
+    """Decide on the comparisons, all of them together, and say how many more cases each would need.
 
+    Holm's correction, not max-T, which would need all comparisons again for every draw.
+    """
+    for name in ("n", "value", "units"):
+        rows[name], rows[f"{name}_against"] = getattr(compared, name)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rows["ratio"] = np.where(compared.span == 1, compared.value[0] / compared.value[1], np.nan)
+    rows = rows.assign(difference=compared.difference, p=compared.p).astype(
+        dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64)
+    )
+    share, few = (1 - SUMMARIES) * setting.alpha, compared.units.min(axis=0) < setting.minimum
+    rows["p_corrected"] = np.minimum(multiplicity.holm(rows["p"].mask(few)) / (1 - SUMMARIES), 1)
+    questions, shown = max(1, _tested(rows)), rows["p_corrected"] <= setting.alpha
+    # Not shown, and yet rare: among so many, chance makes less than one such on average.
+    hint = (rows["p"] <= setting.alpha) & (rows["p"] * questions <= 1) & ~shown
 
-def verdicts(rows: pd.DataFrame, setting: Setting) -> np.ndarray:
-    """Decide on every comparison."""
-    choices = {
-        "too few": rows[["units", "units_against"]].min(axis=1) < setting.minimum,
-        "undefined": rows["p"].isna() | rows["low"].isna(),
-        "shown": rows["p_corrected"] <= setting.alpha,
-        "hint": hints(rows, setting),
-        "small": (rows["low"] > -setting.margin) & (rows["high"] < setting.margin),
-    }
-    return np.select(list(choices.values()), list(choices), default="open")
+    def decide(alpha: float) -> int:
+        """Give intervals and verdicts at a level for each comparison; return how many say something."""
+        level = np.where(hint, setting.alpha, alpha)
+        rows["confidence"], (rows["low"], rows["high"]) = 1 - level, comparing.ends(compared, level)
+        rows["ratio_low"], rows["ratio_high"] = comparing.ratio_ends(compared, level)
+        verdicts = {
+            "too few": few,
+            "undefined": rows["p"].isna() | rows["low"].isna(),
+            "shown": shown,
+            "hint": hint,
+            "small": (rows["low"] > -setting.margin) & (rows["high"] < setting.margin),
+        }
+        rows["verdict"] = np.select([*verdicts.values()], [*verdicts], default="open")
+        return int(rows["verdict"].isin(["shown", "small"]).sum())
+
+    multiplicity.coverage_level(decide, questions, alpha=setting.alpha)
+    # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
+    level = {"alpha": share / questions, "power": setting.power}
+    rows["detectable"] = comparing.detectable(compared, **level)
+    own = np.fmax(np.abs(compared.difference), setting.margin)
+    for more, growth, margin in (("more", "growth", setting.margin), ("settled_by", "settled_growth", own)):
+        rows[more] = comparing.more_needed(compared, margin=margin, **level)
+        rows[growth] = comparing.growth(compared, margin=margin, **level)
+    return rows
 
 
 def findings(frame: pd.DataFrame, setting: Setting, adds: Callable[[object], bool]) -> list[Finding]:
     """Return what matters most. adds : whether a comparison of crossed attributes says more than they do alone."""
     told: list = []
-    for row in sorted(filter(_matters(setting), records(frame)), key=_order(setting)):
+    matters = frame["verdict"].isin(["shown", "hint"])
+    matters |= (frame["verdict"] == "open") & (frame["difference"].abs() >= setting.margin)
+    for row in sorted(records(frame[matters]), key=lambda row: _order(row, setting.margin)):
         weak = sum(other.verdict == "open" for other in told)
         if len(told) == MOST or (row.verdict == "open" and weak == MOST_WEAK):
             break
         if not any(_mirrored(row, other) for other in told) and adds(row):
             told.append(row)
-    tested = int(frame["p_corrected"].notna().sum())
+    tested = _tested(frame)
     return [Finding(row.verdict, EVIDENCE[row.verdict], row.group, _sentence(row, tested, setting)) for row in told]
 
 
 def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str:
     """Say in one sentence what came out."""
-    count, points = frame["verdict"].value_counts(), f"{100 * setting.margin:g} points"
-    tested = int(frame["p_corrected"].notna().sum())
-    shown, small = int(count.get("shown", 0)), int(count.get("small", 0))
+    tested, (shown, small) = _tested(frame), ((frame["verdict"] == name).sum() for name in ("shown", "small"))
     if not tested:
         return f"Nothing can be said: no comparison has {setting.minimum} {setting.unit} on either side that vary."
     asked = counted(tested, "differences") + " tested"
-    if not shown:
-        if small == tested:
-            return f"No difference of {points} or more: all {asked} are ruled out to be so large."
-        ruled = f"{small:,} are ruled out to be {points} or more" if small else f"none is ruled out to be {points}"
-        rest = f"{tested - small:,} remain undecided"
-        return f"No difference is shown, which is no proof of fairness: of {asked}, {ruled}, {rest}."
-    large = (frame["verdict"] == "shown") & (frame["difference"].abs() >= setting.margin)
-    sizes = (
-        f"{'all' if large.sum() == shown else f'{large.sum():,}' if large.any() else 'none'} of them {points} or more"
-    )
-    subject = f", first of all for {first.subject}" if first and large.any() else ""
-    told = f"{shown:,} {'is' if shown == 1 else 'are'} shown, {sizes}{subject}"
-    return f"This model treats groups differently: of {asked}, {told}."
+    if shown:
+        large = ((frame["verdict"] == "shown") & (frame["difference"].abs() >= setting.margin)).sum()
+        sizes = f"{'all' if large == shown else f'{large:,}' if large else 'none'} of them {setting.points} or more"
+        subject = f", first of all for {first.subject}" if first and large else ""
+        told = f"{shown:,} {'is' if shown == 1 else 'are'} shown, {sizes}{subject}"
+        return f"This model treats groups differently: of {asked}, {told}."
+    if small == tested:
+        return f"No difference of {setting.points} or more: all {asked} are ruled out to be so large."
+    ruled = f"{small:,} are ruled out to be" if small else "none is ruled out to be"
+    told = f"{ruled} {setting.points}{' or more' if small else ''}, {tested - small:,} remain undecided"
+    return f"No difference is shown, which is no proof of fairness: of {asked}, {told}."
 
 
 def summary(frame: pd.DataFrame, cases: int, setting: Setting) -> str:
     """Count what was compared, and how it came out."""
-    count, tested = frame["verdict"].value_counts(), int(frame["p_corrected"].notna().sum())
-    groups = len({*frame["group"], *frame["against"]} - {EVERYONE_ELSE})
+    count, groups = frame["verdict"].value_counts(), len({*frame["group"], *frame["against"]} - {EVERYONE_ELSE})
     words = {
         "shown": "strong evidence of {:,}",
         "hint": "some of {:,}",
         "open": "too weak to tell {:,}",
-        "small": f"{{:,}} ruled out to be {100 * setting.margin:g} points or more",
-        "too few": f"{{:,}} (too few {setting.unit})",
-        "undefined": "{:,} (nothing varies)",
+        "small": f"{{:,}} ruled out to be {setting.points} or more",
     }
-    told = {verdict: text.format(count[verdict]) for verdict, text in words.items() if verdict in count}
-    untested = ", ".join(told.pop(verdict) for verdict in ("too few", "undefined") if verdict in told)
-    said = f"{setting.title}: {cases:,} cases, {groups:,} groups."
-    said += f" {counted(tested, 'differences')} tested{': ' if told else ''}{', '.join(told.values())}."
-    return said + (f" Not tested: {untested}." if untested else "")
-
-
-def _matters(setting: Setting) -> Callable[[object], bool]:
-    return lambda row: (
-        row.verdict in ("shown", "hint") or (row.verdict == "open" and abs(row.difference) >= setting.margin)
+    words_untested = {"too few": f"{{:,}} (too few {setting.unit})", "undefined": "{:,} (nothing varies)"}
+    told, untested = (
+        ", ".join(text.format(count[verdict]) for verdict, text in said.items() if verdict in count)
+        for said in (words, words_untested)
     )
+    said = f"{setting.title}: {cases:,} cases, {groups:,} groups. {counted(_tested(frame), 'differences')} tested"
+    return f"{said}{f': {told}' if told else ''}.{f' Not tested: {untested}.' if untested else ''}"
 
 
-def _order(setting: Setting) -> Callable[[object], tuple]:
-    def key(row) -> tuple:
-        size = abs(row.difference)
-        concerned = max(size - setting.margin, 0) * row.n  # cases that fare differently beyond the margin
-        return [*EVIDENCE].index(row.verdict), -concerned, -size
+def aside(frame: pd.DataFrame, setting: Setting) -> list[str]:
+    """Name the groups of single attributes that are too small for any comparison."""
+    rows = frame[frame["attribute"].isin(setting.columns.group)]
+    sides = (rows[["group", "units"]], rows[["against", "units_against"]].set_axis(["group", "units"], axis=1))
+    most = pd.concat(sides).groupby("group", sort=False)["units"].max().drop(EVERYONE_ELSE, errors="ignore")
+    few = most[most < setting.minimum].sort_values(ascending=False, kind="stable")
+    named = "; ".join(f"{name} ({size:,})" for name, size in few.head(NAMED).items())
+    rest = f"; and {counted(len(few) - NAMED, 'groups')} more" if len(few) > NAMED else ""
+    return [f"Too few to say anything, under {setting.minimum} {setting.unit}: {named}{rest}."] * bool(named)
 
-    return key
+
+def _tested(frame: pd.DataFrame) -> int:
+    return int(frame["p_corrected"].notna().sum())
+
+
+def _order(row, margin: float) -> tuple:
+    """Return a key: the evidence, then how many cases fare differently beyond the margin, then the size."""
+    size = abs(row.difference)
+    return [*EVIDENCE].index(row.verdict), -max(size - margin, 0) * row.n, -size
 
 
 def _mirrored(row, other) -> bool:
@@ -136,25 +166,27 @@ def _mirrored(row, other) -> bool:
 
 def _sentence(row, tested: int, setting: Setting) -> str:
     """Say what fares how, how strong the evidence is, and what would settle it."""
-    margin, said = f"{100 * setting.margin:g} points", f"{_sides(row)}: {_apart(row)}."
+    rate, c = setting.every_rate[row.rate], f"‘{row.class_name}’"
+    mine, others = (
+        f"{_digits(value)} points".replace("-", "−") if rate.farthest > 1 else percent(value)
+        for value in (row.value, row.value_against)
+    )
+    said = rate.words.format(value=mine, n=f"{row.n:,}", c=c)
+    said += f", against {others} {'over' if rate.uses_probability else 'of'} {row.n_against:,} for {row.against}"
+    said += f": {_apart(row)}."
     if row.verdict == "shown":
         ends = sorted((abs(row.low), abs(row.high)))
         size = "at least" if ends[0] >= setting.margin else "less than" if ends[1] < setting.margin else ""
-        settled = f"It is {size} {margin}." if size else f"Whether it is {margin} or more is open."
+        settled = f"It is {size} {setting.points}." if size else f"Whether it is {setting.points} or more is open."
         return f"{said} Chance leads to such a claim in {_chance(row.p_corrected)} audits. {settled}"
     asked = f", and {tested:,} questions were asked" if tested > 1 else ""
-    why = f"Chance alone does this in {_chance(row.p)} audits{asked}."
-    return f"{said} {why} {_settled(row, setting)}"
-
-
-def _settled(row, setting: Setting) -> str:
-    """Say how many more cases would show this difference, of the group or, where those would not do, of all."""
-    if np.isfinite(row.settled_by):
+    said += f" Chance alone does this in {_chance(row.p)} audits{asked}."
+    if np.isfinite(row.settled_by):  # by more cases of the group; or, where those would not do, of all
         units = setting.unit if setting.columns.source is None else "sources with cases"
-        more = f"{row.settled_by:,.0f} more {units}{_qualifying(row)}"
-        return f"About {more} of {row.group} would settle it."
-    times = row.settled_growth
-    return f"About {times:,.{1 if times < 10 else 0}f} times as many {setting.unit} of all groups would settle it."
+        which = f" {rate.qualifies.format(c=c)}" if rate.qualifies else ""
+        return f"{said} About {row.settled_by:,.0f} more {units}{which} of {row.group} would settle it."
+    times = f"{row.settled_growth:,.{1 if row.settled_growth < 10 else 0}f} times as many"
+    return f"{said} About {times} {setting.unit} of all groups would settle it."
 
 
 def _apart(row) -> str:
@@ -164,15 +196,8 @@ def _apart(row) -> str:
     return f"{_digits(abs(row.difference))} points {direction} [{near} to {_digits(abs(far))} {direction}]"
 
 
-def aside(frame: pd.DataFrame, single: Sequence[str], setting: Setting) -> str:
-    """Name the groups of single attributes that are too small for any comparison."""
-    rows, sides = frame[frame["attribute"].isin(single)], (["group", "units"], ["against", "units_against"])
-    units = pd.concat([rows[side].set_axis(["group", "units"], axis=1) for side in sides])
-    most = units[units["group"] != EVERYONE_ELSE].groupby("group", sort=False)["units"].max()
-    few = most[most < setting.minimum].sort_values(ascending=False, kind="stable")
-    named = "; ".join(f"{name} ({size:,})" for name, size in few.head(NAMED).items())
-    rest = f"; and {counted(len(few) - NAMED, 'groups')} more" if len(few) > NAMED else ""
-    return f"Too few to say anything, under {setting.minimum} {setting.unit}: {named}{rest}." if len(few) else ""
+def _chance(p: float) -> str:
+    return "fewer than 1 in 10,000" if p < 0.0001 else f"at most {100 * p:.{'2g' if p < 0.1 else '0f'}}% of"
 
 
 def records(frame: pd.DataFrame) -> list:
@@ -188,9 +213,9 @@ def grouped(rows: Sequence, *names: str) -> dict:
     return found
 
 
-def question(rate: str, class_name: str) -> str:
-    """Return a rate's title with its class."""
-    return RATES[rate].title.replace("{c}", f"‘{class_name}’")
+def short(row) -> str:
+    """Return the name of a row's rate, with its class."""
+    return f"{row.rate} ({row.class_name})" if row.class_name else row.rate
 
 
 def percent(share: float) -> str:
@@ -215,27 +240,6 @@ def counted(number: float, words: str) -> str:
     return f"{number:,.0f} {first[:-1] if number == 1 else first}{' ' * bool(rest)}{rest}"
 
 
-def _chance(p: float) -> str:
-    return "fewer than 1 in 10,000" if p < 0.0001 else f"at most {100 * p:.{'2g' if p < 0.1 else '0f'}}% of"
-
-
-def _sides(row) -> str:
-    rate, c = RATES[row.rate], f"‘{row.class_name}’"
-    words = rate.words.format(value=_value(row.value, rate), n=f"{row.n:,}", c=c)
-    of = "over" if rate.uses_probability else "of"
-    return f"{words}, against {_value(row.value_against, rate)} {of} {row.n_against:,} for {row.against}"
-
-
-def _qualifying(row) -> str:
-    """Return " whose label is ..." or what else a case must be for the rate of a row, or nothing."""
-    words = RATES[row.rate].qualifies.format(c=f"‘{row.class_name}’")
-    return f" {words}" if words else ""
-
-
 def plain(text: str) -> str:
     """Write text as one line, in which no name can start a line of its own or steer a terminal."""
     return UNSAFE.sub("\ufffd", " ".join(text.split()))
-
-
-def _value(value: float, rate: Rate) -> str:
-    return f"{_digits(value)} points".replace("-", "−") if rate.farthest > 1 else percent(value)

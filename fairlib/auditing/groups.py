@@ -26,9 +26,9 @@ class Family:
     attributes: tuple[str, ...]
     names: tuple[tuple[str, ...], ...]  # of each group, one name per attribute
     codes: np.ndarray  # of each cell
+    kept: np.ndarray  # the groups that take part: all but those of cases that lack a value
     reference: int | None = None
     source: np.ndarray | None = None  # of each cell, which cells belong together
-    aside: frozenset[int] = frozenset()  # groups of cases that lack a value: in no comparison
 
     def __len__(self) -> int:
         return len(self.names)
@@ -44,18 +44,8 @@ class Family:
 
     @cached_property
     def compared(self) -> np.ndarray:
-        """Which groups are compared: all but the reference; of two only the first, the other being its mirror."""
-        kept = self.kept
-        return kept[kept != self.reference] if self.reference is not None else kept[:1] if len(kept) == 2 else kept
-
-    @cached_property
-    def kept(self) -> np.ndarray:
-        """Which groups take part at all."""
-        return np.array([code for code in range(len(self)) if code not in self.aside], dtype=int)
-
-    def taking_part(self, values: np.ndarray) -> np.ndarray:
-        """Return numbers of cells, 0 where the cell takes no part."""
-        return np.where(np.isin(self.codes, self.kept), values, 0) if self.aside else values
+        """Which groups are compared: all but the reference."""
+        return self.kept[self.kept != self.reference]
 
     @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -72,8 +62,7 @@ class Family:
     @property
     def against(self) -> str:
         """Whom the groups are compared with, in words."""
-        other = self.kept[1] if self.reference is None and len(self.kept) == 2 else self.reference
-        return EVERYONE_ELSE if other is None else self.called(other)
+        return EVERYONE_ELSE if self.reference is None else self.called(self.reference)
 
     def called(self, group: int) -> str:
         """Write a group as "sex = female, race = black"; what could be taken for the next attribute in quotes."""
@@ -86,7 +75,7 @@ def families(people: People, *, depth: int, reference: Mapping[str, object]) -> 
     """Return one family per attribute, then per pair of attributes, and so on up to `depth` at once."""
     sizes = range(1, min(depth, len(people.attributes)) + 1)
     crossings = [attributes for size in sizes for attributes in combinations(people.attributes, size)]
-    found = [family for attributes in crossings if len((family := _family(people, attributes, reference)).kept) > 1]
+    found = [one for attributes in crossings if len((one := family(people, attributes, reference)).kept) > 1]
     if not found:
         name, coded = next(iter(people.attributes.items()))
         besides = " beside missing values" if coded.missing is not None else ""
@@ -95,8 +84,9 @@ def families(people: People, *, depth: int, reference: Mapping[str, object]) -> 
     return found
 
 
-def _family(people: People, attributes: tuple[str, ...], reference: Mapping[str, object]) -> Family:
-    first, *others = [people.attributes[name] for name in attributes]
+def family(people: People, attributes: tuple[str, ...], reference: Mapping[str, object]) -> Family:
+    """Return the groups of an attribute, or of several crossed."""
+    first, *others = coded = [people.attributes[name] for name in attributes]
     codes, names = first.codes, [(name,) for name in first.names]
     for other in others:  # one attribute after another, so that codes stay small even where names are many
         present, codes = np.unique(codes * len(other.names) + other.codes, return_inverse=True)
@@ -110,8 +100,9 @@ def _family(people: People, attributes: tuple[str, ...], reference: Mapping[str,
     if wanted and chosen is None and not others:
         held = f"it holds {listed(first.names)}"
         raise ValueError(f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; {held}")
-    lacking = {name: people.attributes[name].missing for name in attributes}
-    lost = {name: people.attributes[name].names[code] for name, code in lacking.items() if code is not None}
-    lost = [lost.get(name) if reference.get(name) != lost.get(name) else None for name in attributes]
-    aside = {code for code, own in enumerate(names) if any(one == none for one, none in zip(own, lost, strict=True))}
-    return Family(attributes, tuple(names), codes, chosen, people.source, frozenset(aside))
+    lost = [None if one.missing is None else one.names[one.missing] for one in coded]
+    lost = [None if reference.get(name) == none else none for name, none in zip(attributes, lost, strict=True)]
+    kept = [code for code, own in enumerate(names) if all(one != none for one, none in zip(own, lost, strict=True))]
+    if chosen is None and len(kept) == 2:  # the one is the other's mirror
+        chosen = kept[1]
+    return Family(attributes, tuple(names), codes, np.array(kept, dtype=int), chosen, people.source)

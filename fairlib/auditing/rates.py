@@ -6,8 +6,8 @@ qualify, the sum of their values, and the sum of the squares.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from fairlib.auditing.people import People
 from fairlib.tables import listed
 
 EVERY_CLASS = ""  # the class of rates that take all classes together
+OUTCOMES = ("TN", "FP", "FN", "TP")  # of a case: is the class predicted (P) or not (N), and is that true (T) or false
 
 
 @dataclass(frozen=True)
@@ -25,64 +26,63 @@ class Rate:
 
     title: str
     words: str  # of one group: {value} and {n} are filled in, and {c}, the class
-    qualifies: str  # which cases can be used at all, completing "cases ..."
-    event: Callable | None = None  # (label, prediction, c) -> what is counted
-    among: Callable | None = None  # (label, prediction, c) -> which cases qualify; None for all
+    qualifies: str = ""  # which cases can be used at all, completing "cases ..."
+    share: str = ""  # "outcomes that are counted / outcomes that qualify"; none for means of probabilities
     needs: tuple[str, ...] = ("label", "prediction")
-    per_class: bool = True
-    uses_probability: bool = False
+    per_class: bool = True  # or all classes at once: a right prediction is a TP, a wrong one an FN
     farthest: int = 1  # that two cases can be apart: 2 for what lies between -1 and 1, which is said in points
+
+    @property
+    def uses_probability(self) -> bool:
+        """Whether it is a mean of probabilities."""
+        return not self.share
+
+    @property
+    def outcomes(self) -> list[list[str]]:
+        """The outcomes that are counted, and those that qualify."""
+        return [part.split() for part in self.share.split("/")]
 
 
 RATES: dict[str, Rate] = {
     "errors": Rate(
         "Wrong predictions",
         "the prediction is wrong in {value} of {n} cases",
-        "",
-        event=lambda label, prediction, c: label != prediction,
+        share="FN / TP FN",
         per_class=False,
     ),
     "misses": Rate(
         "Missed ({c} is not predicted where it is the label)",
         "of {n} cases whose label is {c}, {value} are missed",
         "whose label is {c}",
-        event=lambda label, prediction, c: prediction != c,
-        among=lambda label, prediction, c: label == c,
+        "FN / TP FN",
     ),
     "false alarms": Rate(
         "False alarms ({c} is predicted where it is not the label)",
         "of {n} cases whose label is not {c}, {value} are predicted {c}",
         "whose label is not {c}",
-        event=lambda label, prediction, c: prediction == c,
-        among=lambda label, prediction, c: label != c,
+        "FP / FP TN",
     ),
     "predicted": Rate(
         "Predicted (how often {c} is predicted, rightly or not)",
         "{c} is predicted in {value} of {n} cases",
-        "",
-        event=lambda label, prediction, c: prediction == c,
+        share="TP FP / TP FP FN TN",
         needs=("prediction",),
     ),
     "unreliable": Rate(
         "Unreliable ({c} is predicted and is not the label)",
         "of {n} cases that are predicted {c}, {value} have another label",
         "that are predicted {c}",
-        event=lambda label, prediction, c: label != c,
-        among=lambda label, prediction, c: prediction == c,
+        "FP / TP FP",
     ),
     "mean probability": Rate(
         "Mean probability of {c}",
         "the probability given to {c} is {value} on average over {n} cases",
-        "",
         needs=("score",),
-        uses_probability=True,
     ),
     "overestimation": Rate(
         "Overestimation (the mean probability of {c} less how often {c} is the label)",
         "the probability given to {c} less the truth is {value} on average over {n} cases",
-        "",
         needs=("score", "label"),
-        uses_probability=True,
         farthest=2,
     ),
 }
@@ -98,39 +98,66 @@ class Sums(NamedTuple):
     total: np.ndarray
     square: np.ndarray
 
+    def about(self, family: Family) -> dict:
+        """Say what is compared, in columns."""
+        groups = [family.called(code) for code in family.compared]
+        about = {"attribute": family.attribute, "group": groups, "against": family.against}
+        return about | {"rate": self.name, "class": self.class_name}
+
     def of(self, family: Family) -> Sums:
         """Return the sums without the cases that take no part in a family's comparisons."""
-        return self._replace(**{name: family.taking_part(getattr(self, name)) for name in ("count", "total", "square")})
+        return self.only(np.isin(family.codes, family.kept)) if len(family.kept) < len(family) else self
+
+    def only(self, cells: np.ndarray) -> Sums:
+        """Return the sums of some cells."""
+        return self._replace(**{name: getattr(self, name) * cells for name in ("count", "total", "square")})
 
 
-def measured(people: People, names=()) -> tuple[str, ...]:
-    """Return which rates the columns allow; those asked for by name must be among them."""
-    lacking = {name: [part for part in rate.needs if getattr(people, part) is None] for name, rate in RATES.items()}
-    for name in names:
-        if name not in RATES:
-            allowed = f"{listed(RATES)}, or those of fairlib.auditing.summary.SUMMARY"
+def own(name: str, share: str) -> Rate:
+    """Return a rate of one's own, by the outcomes that are counted and those that qualify.
+
+    >>> own("wrongly approved", "FP / TP FP FN TN").outcomes
+    [['FP'], ['TP', 'FP', 'FN', 'TN']]
+    """
+    rate = Rate(f"{name} ({share}, of {{c}})", "", share=share)
+    counted, among = rate.outcomes if isinstance(share, str) and share.count("/") == 1 else ((), ())
+    if name in RATES or not counted or not {*counted} < {*among} <= {*OUTCOMES}:
+        said = f"as in 'FN / TP FN', outcomes that are counted and those that qualify, of {listed(OUTCOMES)}"
+        raise ValueError(f"rates: {name!r} must be a new name with a share, {said}; found {share!r}")
+    which = f"that are {' or '.join(among)} of {{c}}" if len({*among}) < len(OUTCOMES) else ""
+    said = name.replace("{", "{{").replace("}", "}}")
+    return replace(rate, words=f"of {{n}} cases{' ' * bool(which)}{which}, {{value}} are {said}", qualifies=which)
+
+
+def measured(people: People, rates: Mapping[str, Rate], names: Iterable[str] = (), own=()) -> dict[str, Rate]:
+    """Return which rates the columns allow; only those asked for by name, if any are, and one's own, which must be."""
+    lacking = {name: [part for part in rate.needs if getattr(people, part) is None] for name, rate in rates.items()}
+    for name in (*names, *own):
+        if name not in rates:
+            allowed = f"{listed(rates)}, or those of fairlib.auditing.summary.SUMMARY"
             raise ValueError(f"metrics must be among {allowed}, found {name!r}")
         if lacking[name]:
             spoken = ", ".join("a probability" if part == "score" else f"a {part}" for part in lacking[name])
             raise ValueError(f"metrics: {name!r} needs {spoken} column")
-    return tuple(names) or tuple(name for name in RATES if not lacking[name])
+    chosen = (*names, *own) if names else [name for name in rates if not lacking[name]]
+    return {name: rates[name] for name in chosen}
 
 
-def sums(people: People, names: tuple[str, ...]) -> Iterator[Sums]:
+def sums(people: People, rates: Mapping[str, Rate]) -> Iterator[Sums]:
     """Reduce the counts to one rate after another, for each class that is measured."""
-    for name in names:
-        rate = RATES[name]
+    for name, rate in rates.items():
         for c in people.positive if rate.per_class else (None,):
             class_name = EVERY_CLASS if c is None else people.classes[c]
             yield Sums(name, rate, class_name, *_sums(people, rate, c))
 
 
 def _sums(people: People, rate: Rate, c: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    truth = people.label == c  # alike for all cases of a cell, so that (p - y)² = p² - 2 p y + y can be summed
     if not rate.uses_probability:
-        among = True if rate.among is None else rate.among(people.label, people.prediction, c)
-        total = people.count * (rate.event(people.label, people.prediction, c) & among)
-        return people.count * among, total, total
+        truth, found = (True, people.label == people.prediction) if c is None else (truth, people.prediction == c)
+        outcome = np.where(truth, 2, 0) + found
+        event, among = (np.isin(outcome, [*map(OUTCOMES.index, names)]) for names in rate.outcomes)
+        return people.count * among, people.count * event, people.count * event
     if "label" not in rate.needs:
         return people.count, people.score, people.square
-    truth = people.label == c  # alike for all cases of a cell, so that (p - y)² = p² - 2 p y + y can be summed
     return people.count, people.score - truth * people.count, people.square - truth * (2 * people.score - people.count)

@@ -1,9 +1,9 @@
 """An audit of a classifier: one call on its predictions, one report of what they show and what not.
 
 people (table -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing (differences,
-intervals, tests; many at once: multiplicity; how many more cases: needed) -> findings (a verdict, what matters most;
-crossings where they say more: crossed) -> page (HTML).
-Beside it: people -> summary (Table 2, AUCs). `command` is `python -m fairlib audit`.
+intervals, tests; how many more cases are needed; many at once: multiplicity) -> findings (a verdict, what matters most)
+-> page (HTML and other forms). Beside it: people -> summary (Table 2, AUCs), and what is asked further: strata, another
+model, crossings that say more. `command` is `python -m fairlib audit`.
 """
 
 from __future__ import annotations
@@ -17,24 +17,12 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from fairlib.auditing import (
-    changing,
-    comparing,
-    crossed,
-    findings,
-    groups,
-    handing,
-    multiplicity,
-    needed,
-    page,
-    people,
-    rates,
-    strata,
-    summary,
-)
-from fairlib.auditing.setting import SUMMARIES, Setting
+from fairlib.auditing import comparing, findings, further, groups, page, people, probabilities, summary
+from fairlib.auditing.rates import Sums, measured, sums
+from fairlib.auditing.setting import Setting
 from fairlib.data import write_whole
 from fairlib.intervals.gaps import interval as interval_of_gap
+from fairlib.tables import listed
 
 GAPS = ["attribute", "rate", "class", "groups", "highest", "lowest", "gap", "low", "high"]
 
@@ -44,11 +32,10 @@ class Report:
     """What an audit found: `print` it for sentences, `to_frame()` for numbers, `to_html()` for a page to hand on."""
 
     rows: pd.DataFrame  # as of `to_frame`
-    gaps: pd.DataFrame  # highest less lowest group: columns `GAPS`; the interval can reach 0
+    questions: list[tuple[Sums, groups.Family]]  # what is compared, in this order
     setting: Setting
     people: people.People
     levels: dict[str, people.People]  # by attribute, where there are probabilities
-    families: dict[str, groups.Family]  # by attribute, or attributes crossed
     progress: bool = False
 
     @cached_property
@@ -66,23 +53,52 @@ class Report:
         return summary.summarize(self.people, self.levels, self.setting, progress=self.progress)
 
     @cached_property
+    def gaps(self) -> pd.DataFrame:
+        """Return by how much the highest group of an attribute is above the lowest; the interval can reach 0."""
+        found = []
+        for asked, family in self.questions:
+            count, total = family.total(asked.count), family.total(asked.total)
+            enough = np.flatnonzero(count >= self.setting.minimum)  # of two, their difference says it already
+            if family.source is None and not asked.rate.uses_probability and len(enough) > 2:
+                apart = interval_of_gap(total[enough], count[enough], confidence=self.setting.confidence)
+                order = enough[np.argsort(total[enough] / count[enough], kind="stable")]
+                ends = family.called(order[-1]), family.called(order[0])
+                about = family.attribute, asked.name, asked.class_name, len(enough)
+                found.append((*about, *ends, apart.estimate, apart.low, apart.high))
+        return pd.DataFrame(found, columns=GAPS)
+
+    @cached_property
+    def calibration(self) -> pd.DataFrame | None:
+        """Return how often the class is the label where its probability is so (`probabilities.calibration`)."""
+        return probabilities.table(self.levels, self.setting, probabilities.calibration)
+
+    @cached_property
+    def slopes(self) -> pd.DataFrame | None:
+        """Return a number for each group: how far its probabilities hold (`probabilities.slopes`)."""
+        return probabilities.table(self.levels, self.setting, probabilities.slopes)
+
+    @cached_property
+    def thresholds(self) -> pd.DataFrame | None:
+        """Return what other thresholds would do for each group (`probabilities.thresholds`)."""
+        return probabilities.table(self.levels, self.setting, probabilities.thresholds)
+
+    @cached_property
     def strata(self) -> pd.DataFrame | None:
         """Return the comparisons in each stratum, each with an interval for itself alone; None without `within`."""
-        if self.people.within is None:
-            return None
-        names = [name for name in rates.RATES if name in {*self.rows["rate"]}]
-        asked = [(sums.of(one), one) for sums in rates.sums(self.people, names) for one in self.families.values()]
-        return strata.table(asked, self.people.within, alpha=self.setting.alpha)
+        if self.people.within is not None:
+            return further.by_stratum(self.questions, self.people.within, alpha=self.setting.alpha)
 
     @cached_property
     def changes(self) -> pd.DataFrame | None:
         """Return what the other model changes in each group; None without `compare`."""
-        return None if self.people.compare is None else changing.changes(self.people, self.families, self.setting)
+        if self.people.compare is not None:
+            single = {one.attribute: one for _, one in self.questions if len(one.attributes) == 1}
+            return further.changes(self.people, single.values(), self.setting)
 
     @cached_property
     def findings(self) -> list[findings.Finding]:
         """Return at most five, what matters most first: with interval, evidence, and what would settle it."""
-        adds = crossed.adding(self.people, self.families, alpha=self.setting.alpha)
+        adds = further.adding(self.people, self.questions, alpha=self.setting.alpha)
         return findings.findings(self.rows, self.setting, adds)
 
     @property
@@ -93,14 +109,9 @@ class Report:
     @property
     def aside(self) -> list[str]:
         """Who is in no comparison: cases that lack a value, and groups that are too small."""
-        single = [name for name, family in self.families.items() if len(family.attributes) == 1]
-        within = self.setting.columns.within
-        how = f"Compared within {within!r}: a mean over strata, in which those count that hold both sides."
-        return [
-            *[how] * bool(within),
-            *self.people.notes,
-            *filter(None, [findings.aside(self.rows, single, self.setting)]),
-        ]
+        within = f"Compared within {self.setting.columns.within!r}"
+        how = f"{within}: a mean over strata, in which those count that hold both sides."
+        return [*[how] * (self.people.within is not None), *self.people.notes, *findings.aside(self.rows, self.setting)]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
@@ -124,15 +135,22 @@ class Report:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return verdict, findings and all comparisons as JSON, and write it to `path` if given."""
-        return _written(handing.as_json(self), path)
+        return _written(page.as_json(self), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """Return a section for a model card, and write it to `path` if given."""
-        return _written(handing.as_markdown(self), path)
+        return _written(page.as_markdown(self), path)
 
-    def plot(self):
-        """Return a matplotlib figure of the comparisons of single attributes."""
-        return handing.figure(self)
+    def plot(self, kind: str = "comparisons"):
+        """Return a matplotlib figure: the "comparisons" of single attributes, "calibration" or "thresholds"."""
+        try:
+            from fairlib.auditing.figures import KINDS
+        except ImportError as error:
+            needed = "a figure needs matplotlib and seaborn: pip install 'fairlib-audit[notebooks]'"
+            raise RuntimeError(f"{needed} ({error})") from error
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {listed(KINDS)}, found {kind!r}")
+        return KINDS[kind](self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary}>"
@@ -174,6 +192,7 @@ def audit(
     reference: str | Mapping[str, object] | None = None,
     depth: int = 2,
     metrics: str | Sequence[str] | None = None,
+    rates: Mapping[str, str] | None = None,
     margin: float = 0.05,
     minimum: int = 30,
     confidence: float = 0.95,
@@ -188,24 +207,37 @@ def audit(
     frame : one row per case, in whatever `fairlib.tables` reads; or arrays, as `audit(y_true, y_pred, groups)`: true
         classes (or None), predicted ones (or None beside probabilities), and groups, an array or several by name.
         Then `probability`, `source` and `count` are arrays as well.
-    group : one or several columns that hold groups. Several are also crossed, up to `depth` at once.
-    label, prediction : columns with the true and the predicted class. Without labels only predictions can be compared.
-    probability : column with the probability of the `positive` class; where there is no prediction, that class is
-        predicted from `threshold` on.
+    group : one or several columns that hold groups. Several are also crossed.
+    label : column with the true class. Without labels only predictions can be compared.
+    prediction : column with the predicted class.
+    probability : column with the probability of the `positive` class.
     source : column that says which cases belong together (one person, one template). What counts then is the number of
         sources, and paired designs get the precision of pairs.
     count : column with the number of cases that a row stands for, for data that are counts already.
     within : column of strata (departments, hospitals): groups are compared within them, by the Mantel-Haenszel common
-        difference; `Report.strata` has it in each. Metrics of the literature are of all cases together.
-    compare : column with another model's predictions of the same cases; `Report.changes` says what changes for whom.
-    positive : the class that is measured against the rest; by default the last in order of two, or each of several.
+        difference. `Report.strata` has it in each. Metrics of the literature are of all cases together.
+    compare : column with another model's predictions of the same cases. `Report.changes` says what changes for whom.
+    positive : the class that is measured against the rest (by default the last in order of two, or each of several), or
+        a name for class 1.
+    threshold : from which probability on the positive class is predicted where there is no prediction.
     reference : the group that others are compared with, or {column: group}; by default everyone else.
-    metrics : names of rates (`fairlib.auditing.rates.RATES`) and of summary metrics (Table 2 and AUCs,
-        `fairlib.auditing.summary.SUMMARY`); of a kind of which none is named, all that the columns allow.
+    depth : how many columns of groups are crossed at once.
+    metrics : names of rates and of summary metrics (Table 2 and AUCs); of a kind of which none is named, all that the
+        columns allow. They are those of `fairlib.auditing.rates.RATES` and `fairlib.auditing.summary.SUMMARY`.
+    rates : rates of your own, as {"wrongly approved": "FP / TP FP FN TN"}: outcomes that are counted, of those that
+        qualify. A case is a true or false (T, F) positive or negative (P, N) for a class.
     margin : the smallest difference that matters: 0.05 for 5 percentage points.
     minimum : groups with fewer independent cases are not tested; they are named instead.
-    confidence, power : of the intervals and verdicts; of "so many more cases would show a difference of `margin`".
+    confidence : of the intervals and verdicts.
+    power : with which "so many more cases" would show a difference of `margin`.
+    title : of the report; by default of a file its name.
     progress : show a bar on the error stream where it takes more than 2 s.
+
+    Intervals of differences add Clopper and Pearson's limits of either side (`fairlib.auditing.comparing`), and not, as
+    `fairlib.disparity_interval` does for 0-1 costs, "exact_unconditional": that one has no answer for sources, strata,
+    probabilities and ratios, and takes its time for each of thousands of comparisons. What it has in exchange is a
+    promise; this one was enumerated, and covers 95 % but where one rate is nearly 0, the other nearly 1 (.927). On two
+    plain samples it is the wider by a few percent.
 
     Costs one pass over the rows, and one more per group column where there are probabilities; then only counts matter.
     Wrong columns or values raise a ValueError that names them.
@@ -224,72 +256,14 @@ def audit(
     names = tuple(group) if isinstance(group, list | tuple) else (group,)
     asked = (metrics,) if isinstance(metrics, str) else tuple(metrics or ())
     columns = people.Columns(names, label, prediction, probability, source, count, threshold, within, compare)
-    setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title)
+    setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title, rates or {})
     cases = people.read(frame, columns, positive=positive)
-    chosen = rates.measured(cases, [name for name in setting.metrics if name not in summary.SUMMARY])
-    families = {one.attribute: one for one in groups.families(cases, depth=depth, reference=setting.references)}
-    questions = [(sums.of(one), one) for sums in rates.sums(cases, chosen) for one in families.values()]
+    named = [name for name in setting.metrics if name not in summary.SUMMARY]
+    chosen = measured(cases, setting.every_rate, named, setting.rates)
+    families = groups.families(cases, depth=depth, reference=setting.references)
+    questions = [(each.of(family), family) for each in sums(cases, chosen) for family in families]
+    rows = pd.concat([pd.DataFrame(each.about(family)) for each, family in questions], ignore_index=True)
     bar = tqdm(questions, desc="comparing", delay=2, disable=not progress)
-    compared = comparing.joined([strata.contrast(*question, cases.within) for question in bar])
-    rows = _decided(pd.concat([_about(*question) for question in questions], ignore_index=True), compared, setting)
-    gaps = pd.DataFrame([gap for pair in questions for gap in _gap(*pair, setting)], columns=GAPS)
+    rows = findings.decided(rows, comparing.joined([further.common(*pair, cases.within) for pair in bar]), setting)
     levels = people.by_level(frame, columns, len(cases), positive=positive)
-    return Report(rows, gaps, setting, cases, levels, families, progress)
-
-
-def _about(sums: rates.Sums, family: groups.Family) -> pd.DataFrame:
-    """Say what is compared in one rate of one family."""
-    about = {"attribute": family.attribute, "group": [family.called(code) for code in family.compared]}
-    return pd.DataFrame(about | {"against": family.against, "rate": sums.name, "class": sums.class_name})
-
-
-def _decided(rows: pd.DataFrame, compared: comparing.Contrast, setting: Setting) -> pd.DataFrame:
-    """Decide on the comparisons, all of them together, and say how many more cases each would need.
-
-    Holm's correction, not max-T, which would need all comparisons again for every draw.
-    """
-    for name in ("n", "value", "units"):
-        rows[name], rows[f"{name}_against"] = getattr(compared, name)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rows["ratio"] = np.where(compared.span == 1, compared.value[0] / compared.value[1], np.nan)
-    whole = dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64)
-    p = comparing.p_values(compared)
-    rows = rows.assign(difference=compared.difference, p=p).astype(whole)
-    share, tested = (1 - SUMMARIES) * setting.alpha, rows["p"].where(compared.fewer >= setting.minimum)
-    rows["p_corrected"] = np.minimum(multiplicity.holm(tested) / (1 - SUMMARIES), 1)
-    questions = max(1, int(tested.notna().sum()))
-
-    def decide(alpha: float) -> int:
-        """Give intervals and verdicts at a level for each comparison; return how many say something."""
-        level = np.where(findings.hints(rows, setting), setting.alpha, alpha)
-        rows["confidence"], (low, high) = 1 - level, comparing.ends(compared, level, p)
-        rows["low"], rows["high"] = low, high
-        rows["ratio_low"], rows["ratio_high"] = comparing.ratio_ends(compared, level, p)
-        rows["verdict"] = findings.verdicts(rows, setting)
-        return int(rows["verdict"].isin(["shown", "small"]).sum())
-
-    multiplicity.coverage_level(decide, questions, alpha=setting.alpha)
-    # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
-    level = {"alpha": share / questions, "power": setting.power}
-    rows["detectable"] = needed.detectable(compared, **level)
-    rows["more"] = needed.more_needed(compared, margin=setting.margin, **level)
-    rows["growth"] = needed.growth(compared, margin=setting.margin, **level)
-    own = np.fmax(np.abs(compared.difference), setting.margin)
-    rows["settled_by"] = needed.more_needed(compared, margin=own, **level)
-    rows["settled_growth"] = needed.growth(compared, margin=own, **level)
-    return rows
-
-
-def _gap(sums: rates.Sums, family: groups.Family, setting: Setting) -> list[tuple]:
-    """Return how far the groups are apart that are large enough to say; of two, their difference says it already."""
-    if family.source is not None or sums.rate.uses_probability:
-        return []
-    count, total = family.total(sums.count), family.total(sums.total)
-    enough = np.flatnonzero(count >= setting.minimum)
-    if len(enough) < 3:
-        return []
-    order = enough[np.argsort(total[enough] / count[enough], kind="stable")]
-    apart = interval_of_gap(total[enough], count[enough], confidence=setting.confidence)
-    highest, lowest = family.called(order[-1]), family.called(order[0])
-    about = (family.attribute, sums.name, sums.class_name, len(enough), highest, lowest)
-    return [(*about, apart.estimate, apart.low, apart.high)]
+    return Report(rows, questions, setting, cases, levels, progress)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 from fairlib.auditing.people import Columns
+from fairlib.auditing.rates import RATES, Rate, own
 from fairlib.tables import listed
 
 SUMMARIES = 0.2  # the share of alpha that summary metrics have; comparisons have the rest
@@ -25,6 +26,7 @@ class Setting:
     confidence: float
     power: float
     title: str
+    rates: Mapping[str, str]  # of one's own, as of `fairlib.auditing.rates.own`
 
     def __post_init__(self) -> None:
         columns, names = self.columns, self.columns.group
@@ -33,12 +35,13 @@ class Setting:
         if len(set(names)) < len(names):
             raise ValueError(f"group: a column is named twice in {listed(names)}")
         roles = {role: name for role, name in columns._asdict().items() if role not in ("group", "threshold") and name}
-        if columns.source and (role := "within" if columns.within else "compare" if columns.compare else ""):
-            raise ValueError(f"{role}: not beside a source; cases that belong together have no such intervals here")
+        for role in ("within", "compare"):
+            if role in roles and columns.source:
+                raise ValueError(f"{role}: not beside a source; cases that belong together have no such intervals here")
         for role in ("probability", "count", "within", "compare"):
             if role in roles and [*names, *roles.values()].count(roles[role]) > 1:
                 raise ValueError(f"{role}: column {roles[role]!r} plays another part already")
-        if columns.prediction is None and columns.probability is None:
+        if not {"prediction", "probability"} & {*roles}:
             raise ValueError("prediction: name a column of predictions, or one of probabilities; neither was given")
         for name in ("threshold", "margin", "confidence", "power"):
             value = getattr(columns if name == "threshold" else self, name)
@@ -56,9 +59,19 @@ class Setting:
         return 1 - self.confidence
 
     @property
+    def every_rate(self) -> dict[str, Rate]:
+        """All rates that can be asked for, by name."""
+        return RATES | {name: own(name, share) for name, share in self.rates.items()}
+
+    @property
     def unit(self) -> str:
         """What is taken to be independent of one another."""
         return "cases" if self.columns.source is None else "sources"
+
+    @property
+    def points(self) -> str:
+        """The margin in words."""
+        return f"{100 * self.margin:g} points"
 
     @property
     def references(self) -> Mapping[str, object]:

@@ -6,8 +6,7 @@ together: twenty metrics of one confusion table are far from twenty questions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -54,29 +53,29 @@ def summarize(people: People, levels: dict[str, People], setting: Setting, *, pr
     names the groups in the order in which signed metrics subtract.
     """
     metrics = {name: SUMMARY[name] for name in setting.metrics if name in SUMMARY} or SUMMARY
-    rows, worlds, notes, order = {}, [], [], {}
-    rng = np.random.default_rng(SEED)
+    rows, worlds, notes, order = [], [], [], {}
+    rng, classes = np.random.default_rng(SEED), dict(enumerate(people.classes)) | {ALL_CLASSES: ALL_CLASSES}
     families = groups.families(people, depth=1, reference={})
     for family in tqdm(families, desc="summary metrics", delay=2, disable=not progress):
         (attribute,) = family.attributes
-        enough, said = _large_enough(family, people, setting)
+        enough, said = large_enough(family, people, setting)
         if 2 <= len(enough) <= MOST_GROUPS:
             found, world, why = _measure(levels.get(attribute, people), attribute, enough, metrics, setting, rng)
             called = dict(enumerate(people.attributes[attribute].names)) | {ACCUMULATED: ACCUMULATED}
             order[attribute] = tuple(called[code] for code in enough.tolist())
-            classes = dict(enumerate(people.classes)) | {ALL_CLASSES: ALL_CLASSES}
-            said += why
-            rows |= {(attribute, name, classes[c], called[group]): row for (name, c, group), row in found.items()}
-            worlds += [world] * bool(world)
+            rows += [(attribute, name, classes[c], called[code], *row) for (name, c, code), row in found.items()]
+            worlds, said = worlds + [world] * bool(world), said + why
         notes += [f"By {attribute}: {words}" for words in said]
+    result = pd.DataFrame(rows, columns=[*COLUMNS[:7], "wide", "tested"]).assign(**dict.fromkeys(COLUMNS[7:], np.nan))
     if worlds:
-        chances = _chances(worlds, setting.alpha, rng)
-        for row in (row for world in worlds for row in world.rows):
-            row[3:] = next(chances)
-    for (_, name, *_), row in rows.items():
-        if row[5] > setting.alpha:  # what is as by chance may be none
-            row[1:3] = min(row[1], metrics[name].neutral), max(row[2], metrics[name].neutral)
-    result = pd.DataFrame([(*key, *row) for key, row in rows.items()], columns=COLUMNS)
+        tested = result[result["tested"]]
+        own = [metrics[name] for name in tested["metric"]]
+        result.loc[tested.index, COLUMNS[7:]] = _chances(worlds, own, tested["wide"], setting.alpha)
+    neutral = result["metric"].map(lambda name: metrics[name].neutral).astype(float)
+    alike = result["p_corrected"] > setting.alpha  # what is as by chance may be none
+    result["low"] = result["low"].mask(alike, np.minimum(result["low"], neutral))
+    result["high"] = result["high"].mask(alike, np.maximum(result["high"], neutral))
+    result = result[COLUMNS]
     result.attrs |= {"notes": notes, "order": order}
     return result
 
@@ -89,15 +88,15 @@ def explained(metric: Metric) -> str:
     return f"{score}{among}. {comparison}, {whom[metric.kind]}."
 
 
-def _large_enough(family: groups.Family, people: People, setting: Setting) -> tuple[np.ndarray, list[str]]:
+def large_enough(family: groups.Family, people: People, setting: Setting) -> tuple[np.ndarray, list[str]]:
     """Return which groups take part, and what a reader should know about the others."""
     size = family.total(people.count)
     if people.source is not None:  # as many as there are, if they had as many cases each
         sizes = np.bincount(family.pairs[2], people.count)
         size = np.floor(size**2 / np.bincount(family.pairs[1], sizes**2) + 1e-9)
     enough = family.kept[size[family.kept] >= setting.minimum]
-    said = []
-    if left := len(family.kept) - len(enough):
+    left, said = len(family.kept) - len(enough), []
+    if left:
         are = "1 group is" if left == 1 else f"{left:,} groups are"
         said.append(f"{are} left out for having fewer than {setting.minimum} {setting.unit}.")
     if len(enough) < 2:
@@ -108,21 +107,19 @@ def _large_enough(family: groups.Family, people: People, setting: Setting) -> tu
 
 
 class World(NamedTuple):
-    """The metrics of one attribute, and how they come out where groups make no difference."""
+    """How the metrics of one attribute come out where groups make no difference."""
 
-    rows: list[list[float]]  # of COLUMNS after the group: the last four are to be filled in
-    distances: list[Callable]  # of values from "no difference"
-    observed: list[float]
     draw: Callable  # how many draws -> the metrics' values in them, (draws, metrics)
     most: int  # draws at first
 
 
 def _measure(
     people: People, attribute: str, enough: np.ndarray, metrics: dict[str, Metric], setting: Setting, rng
-) -> tuple[dict[tuple, list[float]], World | None, list[str]]:
-    """Return rows by (metric, class, group), with a world where there is one, and what to know about them.
+) -> tuple[dict[tuple, tuple], World | None, list[str]]:
+    """Return, by (metric, class, group), value, low, high, the value at wide levels and whether it can be tested.
 
-    Values are those of the fine levels of a probability; what surrounds them is found at wider levels, and shifted.
+    And a world where there is one, and what to know about them. Values are those of the fine levels of a probability;
+    what surrounds them is found at wider levels, and shifted.
     """
     exact, said = _exact(people, attribute, enough, metrics, setting.minimum)
     if not exact:
@@ -131,48 +128,45 @@ def _measure(
     untied = setting.columns.source is not None and people.source is None
     if untied or kinds * FEWEST > 4 * BUDGET or people.count.sum() > MOST_CASES:
         said.append("there are too many different cases for intervals and tests of these metrics.")
-        return {key: [value, *[np.nan] * 6] for key, value in exact.items()}, None, said
-    values = observed(examples, metrics, False, 1, rng)[0]
+        return {key: (value, *[np.nan] * 3, False) for key, value in exact.items()}, None, said
+    wide = observed(examples, metrics, False, 1, rng)[0]
     replicates = int(np.clip(BUDGET // kinds, FEWEST, REPLICATES))
-    resampled = replicated(examples, metrics, values, "bootstrap", replicates, 1, rng)
-    found = {}
+    resampled, found = replicated(examples, metrics, wide, "bootstrap", replicates, 1, rng), {}
+    why = "sources hold cases of several groups, so that it is not known what chance does."
+    testable = not examples.source.any()  # else they cannot change theirs
+    if testable:
+        try:
+            replicated(examples, metrics, wide, "null", 1, 1, rng)
+        except NothingToExchange:
+            testable, why = False, "no two groups have sources of the same size: it is not known what chance does."
     for key, value in exact.items():
-        wide = values[key][0]
-        shift = value - wide if np.isfinite(value) else 0.0
-        low, high = interval(metrics[key[0]], value, resampled[key] + shift, setting.confidence)
-        found[key] = [value, low, high, *[np.nan] * 4]
-    if examples.source.any():  # sources with cases of several groups cannot change theirs
-        return found, None, [*said, "sources hold cases of several groups, so that it is not known what chance does."]
-
-    try:
-        replicated(examples, metrics, values, "null", 1, 1, rng)
-    except NothingToExchange:
-        return found, None, [*said, "no two groups have sources of the same size: it is not known what chance does."]
+        shifted = resampled[key] + (value - wide[key][0] if np.isfinite(value) else 0.0)
+        ends = interval(metrics[key[0]], value, shifted, setting.confidence)
+        found[key] = (value, *ends, wide[key][0], testable)
+    if not testable:
+        return found, None, [*said, why]
 
     def draw(size: int) -> np.ndarray:
-        drawn = replicated(examples, metrics, values, "null", size, 1, rng)
+        drawn = replicated(examples, metrics, wide, "null", size, 1, rng)
         return np.column_stack([drawn[key] for key in found])
 
-    distances = [partial(distance, metrics[key[0]]) for key in found]
-    return found, World([*found.values()], distances, [values[key][0] for key in found], draw, replicates), said
+    return found, World(draw, replicates), said
 
 
-def _chances(worlds: list[World], alpha: float, rng) -> Iterator[tuple]:
-    """Yield null, p, p_corrected and its Monte Carlo error for every row of all worlds.
+def _chances(worlds: list[World], metrics: list[Metric], values, alpha: float) -> np.ndarray:
+    """Return null, p, p_corrected and its Monte Carlo error for every value of all worlds.
 
     All are corrected together by max-T, in the share of alpha that they have, so that none can be shown from fewer than
     1 / share draws. Metrics of two attributes, or nulls, are drawn apart, as if they had nothing to do with each other:
     the largest of them all is then larger, if anything (the Gaussian correlation inequality; Royen 2014). Four times
     as many are drawn until no p is near alpha, as far as its Monte Carlo error goes, or `MOST_DRAWN` times as many.
     """
-    distances = [one for world in worlds for one in world.distances]
-    found = [value for world in worlds for value in world.observed]
-    far = [one(value) for one, value in zip(distances, found, strict=True)]
+    far = [distance(*pair) for pair in zip(metrics, values, strict=True)]
     first = min(world.most for world in worlds)
     size, most, null = max(first, int(1 / (SUMMARIES * alpha))), MOST_DRAWN * first, np.empty((0, len(far)))
     while True:
         null = np.vstack([null, np.column_stack([world.draw(size - len(null)) for world in worlds])])
-        apart = np.column_stack([one(values) for one, values in zip(distances, null.T, strict=True)])
+        apart = np.column_stack([distance(*pair) for pair in zip(metrics, null.T, strict=True)])
         p = multiplicity.max_t(far, apart)
         error = np.sqrt(p * (1 - p) / size) / SUMMARIES
         p = np.minimum(p / SUMMARIES, 1)
@@ -180,26 +174,26 @@ def _chances(worlds: list[World], alpha: float, rng) -> Iterator[tuple]:
             break
         size = min(4 * size, most)
     own = [p_value(*pair) for pair in zip(far, apart.T, strict=True)]
-    yield from zip(null.mean(axis=0), own, p, error, strict=True)
+    return np.column_stack([null.mean(axis=0), own, p, error])
 
 
 def _exact(
     people: People, attribute: str, enough: np.ndarray, metrics: dict[str, Metric], minimum: int
 ) -> tuple[dict[tuple, float], list[str]]:
     """Return aggregates, and values of each group where there is none; and why some that were asked for are missing."""
+
+    def looked_at(name: str, c: int, group: int) -> int:  # how many cases of a group, on the side where they are fewer
+        mine, gold = people.attributes[attribute].codes == group, people.label == c
+        return min(people.count[mine & (gold if part == "gold" else ~gold)].sum() for part in NEEDS[name])
+
     examples, _ = _examples(people, attribute, enough)
     values, _, left_out = observed(examples, metrics, False, 1, np.random.default_rng(0))
     said = [f"{name} is left out: {why}." for name, why in left_out.items()] if len(metrics) < len(SUMMARY) else []
-    values = {key: value[0] for key, value in values.items() if key[2] == ACCUMULATED or metrics[key[0]].kind == "VBCM"}
-    if few := [key for key in values if key[2] != ACCUMULATED and _looked_at(people, attribute, *key) < minimum]:
+    values = {key: value for key, (value,) in values.items() if key[2] == ACCUMULATED or key[0] in NEEDS}
+    found = {key: value for key, value in values.items() if key[2] == ACCUMULATED or looked_at(*key) >= minimum}
+    if len(found) < len(values):
         said.append(f"metrics of a group that has fewer than {minimum} cases for them are left out.")
-    return {key: value for key, value in values.items() if key not in few}, said
-
-
-def _looked_at(people: People, attribute: str, name: str, c: int, group: int) -> int:
-    """How many cases of a group its metric looks at, on the side where they are fewer."""
-    mine, gold = people.attributes[attribute].codes == group, people.label == c
-    return min(people.count[mine & (gold if part == "gold" else ~gold)].sum() for part in NEEDS[name])
+    return found, said
 
 
 def _examples(

@@ -1,5 +1,7 @@
 """Comparisons: against enumeration, loops over sources and textbook tests; coverage, and that p is the interval's."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from scipy import stats
 from test_auditing import BINARY, people
 
 import fairlib
-from fairlib.auditing import comparing, groups, needed, rates
+from fairlib.auditing import comparing, groups, rates
 from fairlib.auditing import people as counts_of
 from fairlib.intervals import disparity as bounds
 
@@ -43,7 +45,7 @@ def probability(n, n_others, p, q, tables):
 def test_intervals_of_shares_cover_and_their_test_keeps_its_level(n, n_others):
     every = all_tables(n, n_others)
     low, high = comparing.ends(every, 0.05)
-    p_values = comparing.p_values(every)
+    p_values = every.p
     for p in CHANCES:
         for q in CHANCES:
             inside = (low <= p - q + 1e-12) & (high >= p - q - 1e-12)
@@ -66,7 +68,7 @@ def test_the_interval_leaves_out_zero_exactly_where_p_is_small(n, n_others, leve
     k, k_others = data.draw(st.integers(0, n)), data.draw(st.integers(0, n_others))
     freedom = data.draw(st.sampled_from([np.inf, 1.5, 29.0]))
     one = contrast([[k / n], [k_others / n_others]], [[n], [n_others]], freedom=freedom, correlation=correlation / 10)
-    (p,), alpha = comparing.p_values(one), level / 1000
+    (p,), alpha = one.p, level / 1000
     if abs(p - alpha) > 1e-6:
         (low,), (high,) = comparing.ends(one, alpha)
         assert (low > 0 or high < 0) == (p <= alpha)
@@ -74,14 +76,14 @@ def test_the_interval_leaves_out_zero_exactly_where_p_is_small(n, n_others, leve
     turned = contrast(
         [[k_others / n_others], [k / n]], [[n_others], [n]], freedom=freedom, correlation=correlation / 10
     )
-    assert comparing.p_values(turned)[0] == pytest.approx(p)
+    assert turned.p[0] == pytest.approx(p)
     np.testing.assert_allclose(comparing.ends(turned, alpha), [-end for end in comparing.ends(one, alpha)[::-1]])
 
 
 def test_an_end_that_comes_back_from_zero_is_no_evidence():
     """One case of one against 15 of 20, correlated: the one's limit cannot move, and the other's drew the end back."""
     one = contrast([[1.0], [15 / 20]], [[1], [20]], freedom=np.inf, correlation=0.7)
-    assert comparing.p_values(one) == 1
+    assert one.p == 1
     for level in (0.5, 0.05, 1e-10, 1e-60):
         (low,), (high,) = comparing.ends(one, level)
         assert low <= 0 <= high
@@ -98,9 +100,7 @@ def test_limits_are_those_of_clopper_and_pearson_and_of_newcombes_way_to_add_the
 
 def test_billions_of_cases_cost_what_ten_do():
     large = contrast([[0.3], [0.3001]], [[4e9], [5e9]])
-    assert comparing.p_values(large)[0] == pytest.approx(
-        2 * stats.norm.sf(0.0001 / np.sqrt(0.21 / 4e9 + 0.21 / 5e9)), rel=0.01
-    )
+    assert large.p[0] == pytest.approx(2 * stats.norm.sf(0.0001 / np.sqrt(0.21 / 4e9 + 0.21 / 5e9)), rel=0.01)
 
 
 @pytest.mark.parametrize("wrong_others", [0, 9, 44])
@@ -128,7 +128,7 @@ def compare(frame, *, reference=None, names=("misses",), source="source", probab
     columns = counts_of.Columns(("group",), "label", None if probability else "prediction", probability, source)
     counted = counts_of.read(frame, columns, positive=1)
     (family,) = groups.families(counted, depth=1, reference=reference or {})
-    (sums,) = rates.sums(counted, names)
+    (sums,) = rates.sums(counted, {name: rates.RATES[name] for name in names})
     return family, comparing.contrast(sums, family)
 
 
@@ -186,7 +186,7 @@ def test_cases_of_their_own_are_sources_of_one_case():
     np.testing.assert_allclose(tied.worth, alone.n - 1, rtol=0.02)  # of a variance that is estimated
     np.testing.assert_allclose(tied.freedom, alone.n - 1)
     np.testing.assert_array_equal(tied.units, alone.units)
-    assert (comparing.p_values(tied) >= comparing.p_values(alone) - 1e-3).all()
+    assert (tied.p >= alone.p - 1e-3).all()
 
 
 def test_one_large_source_among_thirty_shows_nothing_and_counts_for_few():
@@ -196,7 +196,7 @@ def test_one_large_source_among_thirty_shows_nothing_and_counts_for_few():
     frame = pd.DataFrame({"source": source, "group": source // 30, "label": 1, "prediction": 1 - wrong})
     _, found = compare(frame)
     assert (found.units[:, 0] == [1, 1]).all()
-    assert comparing.p_values(found)[0] > 0.2
+    assert found.p[0] > 0.2
     (row,) = (
         fairlib.audit(frame, group="group", **BINARY, source="source", metrics="misses").to_frame().to_dict("records")
     )
@@ -217,7 +217,7 @@ def test_sides_that_differ_and_never_vary_are_apart(source):
     frame = pd.DataFrame({"group": ["a", "b"] * 40, "label": 1, "score": [0.9, 0.3] * 40, "source": np.arange(80) // 2})
     _, found = compare(frame, names=("mean probability",), source=source, probability="score")
     (low,), (high,) = comparing.ends(found, 0.05)
-    assert 0.5 < low < 0.6 < high < 0.7 and comparing.p_values(found)[0] < 1e-6
+    assert 0.5 < low < 0.6 < high < 0.7 and found.p[0] < 1e-6
 
 
 def test_no_interval_reaches_beyond_what_can_be():
@@ -235,7 +235,7 @@ def test_copies_of_a_case_within_its_source_are_worth_nothing():
     _, believed = compare(pd.concat([frame] * 5), source=None)  # what forgetting the source would claim
     np.testing.assert_allclose(copied.units, once.units)
     assert (copied.worth <= 1.5 * once.worth).all() and (believed.worth > 3 * once.worth).all()
-    assert (comparing.p_values(believed) < comparing.p_values(copied)).all()
+    assert (believed.p < copied.p).all()
 
 
 def test_probabilities_are_compared_nearly_as_by_welch():
@@ -246,7 +246,7 @@ def test_probabilities_are_compared_nearly_as_by_welch():
     interval = expected.confidence_interval(0.9)
     (low,), (high,) = comparing.ends(found, 0.1)
     assert (low, high) == pytest.approx((interval.low, interval.high), abs=0.001)
-    assert comparing.p_values(found)[0] == pytest.approx(expected.pvalue, rel=0.1)
+    assert found.p[0] == pytest.approx(expected.pvalue, rel=0.1)
 
 
 def test_what_lies_between_minus_one_and_one_is_a_share_of_what_can_be():
@@ -270,7 +270,7 @@ def test_a_few_cases_without_a_rare_large_value_are_not_taken_for_sure(source):
     _, found = compare(
         frame, reference={"group": "g-1"}, names=("mean probability",), source=source, probability="score"
     )
-    p = comparing.p_values(found)
+    p = found.p
     assert (p <= 0.05).mean() <= 0.05 and (p <= 0.001).mean() <= 0.005
 
 
@@ -289,7 +289,7 @@ def test_by_source_holds_from_thirty_sources_of_unequal_size(rate, together):
         worth, freedom, _ = comparing._worth(n.sum(axis=2), mean, of_sizes, squares, 0.0)
     enough = (n.sum(axis=2) ** 2 / of_sizes[0]).min(axis=0) >= 30
     made = contrast(mean[:, enough], np.minimum(worth, n.sum(axis=2))[:, enough], freedom=1)
-    p = comparing.p_values(made._replace(freedom=freedom[:, enough]))
+    p = replace(made, freedom=freedom[:, enough]).p
     assert enough.sum() > 500
     for level in (0.05, 0.01):
         assert (p <= level).mean() <= level + 3 * np.sqrt(level / enough.sum())
@@ -304,13 +304,13 @@ def plan(variance, variance_others, expected=np.nan, units=0.0):
 def test_so_many_more_cases_show_the_margin_as_often_as_promised(rate, n_others, alpha):
     variance, margin = rate * (1 - rate), 0.08
     planned = plan(variance, variance / n_others, rate)
-    n = int(needed.more_needed(planned, margin=margin, alpha=alpha, power=0.8)[0])
+    n = int(comparing.more_needed(planned, margin=margin, alpha=alpha, power=0.8)[0])
     # The exact power of Fisher's test with so many cases, for the harder of the two differences.
     k_others = stats.binom.ppf(np.arange(0.05, 1, 0.1), n_others, rate)[:, None]
     k = np.arange(n + 1)[None, :]
     shares = np.stack([(k / n + 0 * k_others).ravel(), (k_others / n_others + 0 * k).ravel()])
     every = contrast(shares, np.broadcast_to([[n], [n_others]], shares.shape))
-    rejected = (comparing.p_values(every) <= alpha).reshape(len(k_others), n + 1)
+    rejected = (every.p <= alpha).reshape(len(k_others), n + 1)
     power = (rejected * stats.binom.pmf(k, n, rate + margin)).sum(axis=1).mean()
     assert 0.7 < power < 0.87
     assert (rejected * stats.binom.pmf(k, n, rate - margin)).sum(axis=1).mean() > power
@@ -319,19 +319,20 @@ def test_so_many_more_cases_show_the_margin_as_often_as_promised(rate, n_others,
 @pytest.mark.parametrize("expected", [0.25, np.nan])
 def test_detectable_and_more_needed_agree(expected):
     planned, level = plan(0.1875, 0.0001, expected), {"alpha": 0.05, "power": 0.8}
-    n = needed.more_needed(planned, margin=0.05, **level)
-    planned = planned._replace(units=np.stack([n, n]))
-    seen = needed.detectable(planned, **level)[0]
+    n = comparing.more_needed(planned, margin=0.05, **level)
+    planned = replace(planned, units=np.stack([n, n]))
+    seen = comparing.detectable(planned, **level)[0]
     assert seen == pytest.approx(0.05, rel=0.02)
     there = 0.1875 if np.isnan(expected) else (expected + seen) * (1 - expected - seen)  # nearer to one half
     error, error_there = (np.sqrt(variance / n[0] + 0.0001) for variance in (0.1875, there))
     assert stats.norm.sf(1.959964 * error, loc=seen, scale=error_there) == pytest.approx(0.8, abs=1e-5)
-    assert needed.more_needed(planned, margin=0.05, **level)[0] == 0
-    assert needed.more_needed(plan(0.1875, 0.01, expected, n[0]), margin=0.05, **level)[0] == np.inf  # others too few
+    assert comparing.more_needed(planned, margin=0.05, **level)[0] == 0
+    others_too_few = plan(0.1875, 0.01, expected, n[0])
+    assert comparing.more_needed(others_too_few, margin=0.05, **level)[0] == np.inf
 
 
 def test_growth_is_what_everybody_would_have_to_grow_by():
     planned, level = plan(0.1875, 0.002, 0.25, 150.0), {"alpha": 0.05, "power": 0.8}
-    factor = needed.growth(planned, margin=0.05, **level)[0]
+    factor = comparing.growth(planned, margin=0.05, **level)[0]
     grown = plan(0.1875, 0.002 / factor, 0.25, 150.0 * factor)
-    assert needed.detectable(grown, **level)[0] == pytest.approx(0.05)
+    assert comparing.detectable(grown, **level)[0] == pytest.approx(0.05)

@@ -11,7 +11,7 @@ from test_auditing import BINARY, people
 
 import fairlib
 from fairlib.__main__ import main
-from fairlib.auditing import comparing, handing
+from fairlib.auditing import comparing, page
 
 
 def rows(report):
@@ -81,10 +81,10 @@ def test_intervals_of_ratios_cover(p, n):
 def test_the_four_fifths_line_is_shown_only_where_it_is():
     frame = people(4000).assign(prediction=lambda f: np.where(f["sex"] == "female", f.index % 3 == 0, f.index % 2 == 0))
     report = fairlib.audit(frame.astype({"prediction": int}), group=["sex", "age"], **BINARY)
-    told = {row.group: row.line for same in handing.impact(report).values() for row in same}
+    told = {row.group: row.line for same in page.impact(report).values() for row in same}
     assert told["sex = female"] == "under 4/5" and told["age = old"] == "within 4/5"
     few = fairlib.audit(frame[:200].astype({"prediction": int}), group="sex", **BINARY)
-    assert [row.line for same in handing.impact(few).values() for row in same] == ["undecided"]
+    assert [row.line for same in page.impact(few).values() for row in same] == ["undecided"]
     assert "adverse-impact ratio" in report.to_html() and "under 4/5" in report.to_html()
 
 
@@ -126,6 +126,7 @@ def test_the_report_in_other_forms(tmp_path, capsys):
     assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8")) == read
     assert read["verdict"] == report.verdict and len(read["findings"]) == len(report.findings)
     assert len(read["comparisons"]) == len(report.to_frame()) and read["setting"]["label"] == "label"
+    assert read["setting"]["rates"] == {} and "every_rate" not in read["setting"]
     section = report.to_markdown(tmp_path / "r.md")
     assert section.startswith("## Fairness: \\# Title\n") and f"**{report.verdict[:20]}" in section
     assert r"fe\|male\*" in section and len(re.findall(r"^\d\. ", section, re.MULTILINE)) == len(report.findings)

@@ -1,0 +1,143 @@
+"""What is asked beside the comparisons: within strata, of crossed attributes, of another model on the same cases.
+
+Strata: applicants for one department are compared with applicants for the same department. The common difference is
+Mantel and Haenszel's: Σ w (p₁ - p₂) / Σ w over strata with w = n₁ n₂ / (n₁ + n₂). Either side is then a mean of its
+rates with the same weights, worth m (1 - m) / V independent cases, where V is the variance of the mean; a stratum that
+holds one side only says nothing. Greenland and Robins 1985, Biometrics 41.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from fairlib.auditing import comparing, multiplicity, rates
+from fairlib.auditing.comparing import Contrast
+from fairlib.auditing.groups import Family
+from fairlib.auditing.people import Coded, People
+from fairlib.auditing.rates import Sums
+from fairlib.auditing.setting import Setting
+from fairlib.intervals.pairs import mcnemar
+
+MOST = 20  # crossings that are tested, those that matter most: each at a 20th of the level
+
+
+def common(sums: Sums, family: Family, within: Coded | None) -> Contrast:
+    """Return what either side of each comparison says, within strata if there are any."""
+    if within is None:
+        return comparing.contrast(sums, family)
+    parts = [part for _, part in _parts(sums, family, within)]
+    n, value, worth = (np.stack([getattr(part, name) for part in parts]) for name in ("n", "value", "worth"))
+    weight, span = n.prod(axis=1) / np.maximum(n.sum(axis=1), 1), parts[0].span
+    with np.errstate(invalid="ignore", divide="ignore"):
+        weight = (weight / weight.sum(axis=0))[:, None]
+        share = ((value + span - 1) / span * n + 0.5) / (n + 1)  # off the edge
+        each = share * (1 - share) / np.where(sums.rate.uses_probability, worth, n)
+        terms = (n, weight * value, weight * share, weight**2 * each, weight**2 / n)
+        used, mean, own, variance, size = (np.where(weight > 0, term, 0.0).sum(axis=0) for term in terms)
+        worth, units = own * (1 - own) / variance, np.floor(np.where(size > 0, 1 / size, 0.0) + 1e-9)
+    mean = np.where(units > 0, mean, np.nan)
+    worth = worth if sums.rate.uses_probability else np.minimum(worth, used)
+    others, every, none = variance[1] * span**2, np.full(mean.shape, np.inf), np.zeros(len(span))
+    return Contrast(used, mean, units, worth, every, none, span, others * units[1], others, none * np.nan)
+
+
+def by_stratum(questions: Sequence[tuple[Sums, Family]], within: Coded, *, alpha: float) -> pd.DataFrame:
+    """Return every comparison in every stratum, each with an interval for itself alone."""
+    found = []
+    for sums, family in questions:
+        for stratum, part in _parts(sums, family, within):
+            sides = {"n": part.n[0], "n_against": part.n[1], "value": part.value[0], "value_against": part.value[1]}
+            low, high = comparing.ends(part, alpha)
+            said = {"stratum": stratum, **sides, "difference": part.difference, "low": low, "high": high}
+            found.append(pd.DataFrame(sums.about(family) | said))
+    return pd.concat(found, ignore_index=True).astype({"n": np.int64, "n_against": np.int64})
+
+
+def _parts(sums: Sums, family: Family, within: Coded) -> Iterator[tuple[str, Contrast]]:
+    for code, name in enumerate(within.names):
+        if code != within.missing:
+            yield name, comparing.contrast(sums.only(within.codes == code), family)
+
+
+def adding(people: People, questions: Sequence[tuple[Sums, Family]], *, alpha: float) -> Callable[[object], bool]:
+    """Return a test of whether a comparison says more than the attributes that it crosses, of the first `MOST`.
+
+    Old women may fare as women do and as the old do, added up.
+    """
+    asked = {(family.attribute, sums.name, sums.class_name): (sums, family) for sums, family in questions}
+    tested = iter(range(MOST))
+
+    def adds(row) -> bool:
+        sums, family = asked[row.attribute, row.rate, row.class_name]
+        if len(family.attributes) == 1 or next(tested, None) is None:
+            return len(family.attributes) == 1
+        group = next(code for code in family.kept if family.called(code) == row.group)
+        more, p = interaction(people, sums, family, group)
+        return bool(p <= alpha / MOST and more * row.difference > 0)
+
+    return adds
+
+
+def interaction(people: People, sums: Sums, family: Family, group: int) -> tuple[float, float]:
+    """Return by how much a group's mean is more than its attributes add up to, and how often chance does that.
+
+    For two attributes (a, b) it is (m₁₁ − m₀₁) − (m₁₀ − m₀₀), where 1 stands for the group's own value and 0 for all
+    others; for more, the same of higher order. Normal intervals of the four means, half a case added for rare ones; by
+    source, of what each source adds to the sum (Liang and Zeger 1986).
+    """
+    attributes, names = [people.attributes[name] for name in family.attributes], family.names[group]
+    inside = [one.codes == one.names.index(name) for one, name in zip(attributes, names, strict=True)]
+    cells, cell = 2 ** len(inside), sum(mine.astype(int) << place for place, mine in enumerate(inside))
+    sign = np.array([(-1.0) ** (len(inside) - code.bit_count()) for code in range(cells)])
+    n, k, square = (np.bincount(cell, values, cells) for values in (sums.count, sums.total, sums.square))
+    if n.min() < 2:
+        return np.nan, np.nan
+    mean, smooth, freedom = k / n, (k + 0.5) / (n + 1), np.inf
+    if people.source is not None:
+        residual = (sums.total - mean[cell] * sums.count) * (sign / n)[cell]
+        sources = min(len(np.unique(people.source[cell == code])) for code in range(cells))
+        variance = (np.bincount(people.source, residual) ** 2).sum() * sources / max(sources - 1, 1e-9)
+        freedom = max(sources - 1, 1)
+    elif sums.rate.uses_probability:
+        variance = ((square / n - mean**2) / (n - 1)).sum()
+    else:
+        variance = (smooth * (1 - smooth) / n).sum()
+    more = float(sign @ mean)
+    if variance <= 0:
+        return more, float(abs(more) < 1e-12)
+    return more, float(2 * stats.t.sf(abs(more) / np.sqrt(variance), freedom))
+
+
+def changes(people: People, families: Iterable[Family], setting: Setting) -> pd.DataFrame:
+    """Return by how much each rate of each group changes: `after`, if the other model takes the place of the one.
+
+    A case counts where the models differ (McNemar 1947); rates whose cases depend on the prediction are left out. more,
+    fewer : cases that are counted after and not before, and the reverse. low, high : exact, with probability
+    1 - confidence / 20 to spare. p : the exact test of more against fewer; p_corrected : for all of these (Holm).
+    """
+    fixed = {*rates.OUTCOMES}, {"TP", "FN"}, {"FP", "TN"}  # alike, whatever is predicted
+    asked = rates.measured(people, setting.every_rate).items()
+    asked, found = {name: rate for name, rate in asked if {*rate.outcomes[-1]} in fixed}, []
+    models = (rates.sums(one, asked) for one in (people, replace(people, prediction=people.compare)))
+    for before, after in zip(*models, strict=True):
+        cells = {"n": before.count, "before": before.total, "after": after.total}
+        cells["more"] = np.where(before.total > 0, 0, after.total)
+        cells["fewer"] = np.where(after.total > 0, 0, before.total)
+        for family in families:
+            about = {"attribute": family.attribute, "group": [family.called(code) for code in family.kept]}
+            about |= {"rate": before.name, "class": before.class_name}
+            found.append(pd.DataFrame(about | {name: family.total(own)[family.kept] for name, own in cells.items()}))
+    rows = pd.concat(found, ignore_index=True).astype(dict.fromkeys(("n", "more", "fewer"), np.int64))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rows["before"], rows["after"] = rows["before"] / rows["n"], rows["after"] / rows["n"]
+    rows["change"] = rows["after"] - rows["before"]
+    rows["low"], rows["high"] = mcnemar(rows["more"], rows["fewer"], rows["n"], alpha=setting.alpha)
+    least, apart = rows[["more", "fewer"]].min(axis=1), rows["more"] + rows["fewer"]
+    rows["p"] = np.minimum(2 * stats.binom.cdf(least, apart, 0.5), 1)
+    rows.loc[rows["n"] < setting.minimum, ["before", "after", "change", "low", "high", "p"]] = np.nan
+    return rows.assign(p_corrected=multiplicity.holm(rows["p"]))
