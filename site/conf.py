@@ -1,12 +1,21 @@
 """How Sphinx makes a site of what `site/prepare.py` put into build/site/source: configuration only."""
 
 import re
+import shutil
+import subprocess
 from datetime import date
 from pathlib import Path
 
 import fairlib
 
 HERE = Path(__file__).resolve().parent
+
+
+def origin() -> str:
+    """Return where this checkout came from; nothing if git does not know."""
+    asked = ["git", "-C", str(HERE), "remote", "get-url", "origin"]
+    return subprocess.run(asked, capture_output=True, text=True).stdout.strip() if shutil.which("git") else ""
+
 
 project = "fairlib"
 author = "the authors of fairlib"
@@ -34,6 +43,14 @@ html_theme_options = {
     "navbar_persistent": [],  # the search stands at the side already
     "footer_content_items": "",
 }
+if address := re.search(
+    r"github\.com[:/]([\w.-]+/[\w.-]+?)(\.git)?$", origin()
+):  # notebooks then open in a hosted Jupyter
+    html_theme_options |= {
+        "repository_url": f"https://github.com/{address[1]}",
+        "repository_branch": "main",
+        "launch_buttons": {"binderhub_url": "https://mybinder.org", "colab_url": "https://colab.research.google.com"},
+    }
 html_static_path = ["_static", "vendor"]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
@@ -56,7 +73,7 @@ def as_rst(app, what, name, thing, options, lines) -> None:
     text = re.sub(r"^(Returns|Notes|Columns)\n-+\n", r"**\1.** ", text, flags=re.MULTILINE)
     code, item = re.compile(r"(``.+?``|`[^`\n]+`)"), re.compile(r"((?:\w+, )*\w+) : (.+)$")
     shown, given = [], text.splitlines()
-    for line, after in zip(given, [*given[1:], ""], strict=True):
+    for line, after in zip(given, [*given[1:], ""], strict=False):  # of an empty docstring nothing
         if line.lstrip().startswith((">>>", "...")) or (
             line and shown and shown[-1].lstrip().startswith((">>>", "..."))
         ):
