@@ -84,7 +84,8 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
     for ax in figure.axes:  # fixed and rounded: the layout's last digits differ between runs, and show in the SVG
         ax.set_position(np.round(ax.get_position(original=True).bounds, 6))
     write_whole(FIGURES / f"{name}.png", partial(figure.savefig, format="png", dpi=160))
-    label, room = ("Simulation", 0.17) if "simulation" in caption.lower() else ("", 0)  # seen without its caption too
+    label = _not_measured(caption.lower())  # seen without its caption too
+    room = 0.17 if label else 0
     written.set(text=label, y=(added - room + 0.04) / (height + added))
     look = {"dpi": 160, "bbox_inches": Bbox.from_bounds(0, added - room, width, height + room)}
     facts = {"Date": None, "Description": caption}
@@ -92,6 +93,12 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
     written.set(text="\n".join(lines), y=0.04 / (height + added))
     plt.close(figure)  # else a notebook shows it twice: as the cell's value, and because it is still open
     return figure
+
+
+def _not_measured(caption: str) -> str:
+    if "simulat" in caption:
+        return "In part simulated" if "enumerated" in caption else "Simulation"
+    return "Invented example" if "invented" in caption else ""
 
 
 def intervals(positions, estimate, low, high, *, ax=None, colour="blue", marker="o", horizontal=False, label=None):
