@@ -181,10 +181,12 @@ def test_a_relative_folder_of_originals_is_named_from_where_one_stands(tmp_path,
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
     expected = tmp_path / "home" / "mine"
-    where = {"cwd": expected.parent, "env": os.environ | {"PYTHONPATH": str(ROOT)}, "text": True}
-    assert subprocess.check_output([sys.executable, "-c", later], **where) == f"{expected}\n"
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    found = subprocess.check_output([sys.executable, "-c", later], cwd=expected.parent, text=True)
+    assert found == f"{expected}\n"
     target = tmp_path / "build" / "a.ipynb"
-    subprocess.run([sys.executable, RUNNER, str(notebook(print_it)), str(target)], check=True, **where)
+    monkeypatch.chdir(expected.parent)
+    runner_module().execute(notebook(print_it), target)
     assert str(expected) in target.read_text()
 
 
@@ -220,10 +222,6 @@ def test_readme_example_runs_and_prints_what_it_says(capsys):
             assert promised in printed
 
 
-def run(*arguments):
-    return subprocess.run([sys.executable, RUNNER, *map(str, arguments)], capture_output=True, text=True, check=False)
-
-
 @pytest.fixture
 def notebook(tmp_path):
     def write(*cells, name="99_example"):
@@ -236,21 +234,23 @@ def notebook(tmp_path):
     return write
 
 
-def test_runner_is_deterministic_and_works_from_anywhere(notebook, tmp_path):
+def test_runner_is_deterministic_and_works_from_anywhere(notebook, tmp_path, capsys):
+    """Once as `make` calls it, and once from here."""
     source = notebook("import fairlib, os", "print(fairlib.Interval(0.5, 0.4, 0.6)); os.getcwd()")
     targets = [tmp_path / "build" / name for name in ("a.ipynb", "b.ipynb")]
-    for target in targets:
-        done = run(source, target)
-        assert re.fullmatch(r"99_example: done in [\d.]+ s\n", done.stdout), done
+    runner_module().execute(source, targets[0])
+    called = subprocess.check_output([sys.executable, RUNNER, source, targets[1]], cwd=tmp_path, text=True)
+    for said in (capsys.readouterr().out, called):
+        assert re.fullmatch(r"99_example: done in [\d.]+ s\n", said), said
     assert targets[0].read_bytes() == targets[1].read_bytes()
     assert "0.500 [0.400, 0.600]" in targets[0].read_text()
     assert not nbformat.read(source, as_version=4).cells[0].outputs  # the source stays as it was
 
 
 def test_runner_names_notebook_and_cell(notebook, tmp_path):
-    done = run(notebook("x = 1", "raise ValueError('no such genre')"), tmp_path / "build" / "a.ipynb")
-    assert done.returncode == 1
-    assert "99_example: cell 2 (id 'cell-1') failed: ValueError: no such genre" in done.stderr
+    source, said = notebook("x = 1", "raise ValueError('no such genre')"), "ValueError: no such genre"
+    with pytest.raises(SystemExit, match=rf"^99_example: cell 2 \(id 'cell-1'\) failed: {said}"):
+        runner_module().execute(source, tmp_path / "build" / "a.ipynb")
     assert not (tmp_path / "build" / "a.ipynb").exists()
 
 
@@ -302,15 +302,18 @@ def test_runner_notices_the_reply_to_a_cell_with_a_slider(notebook, tmp_path, mo
 
 
 def test_check_and_strip(notebook, tmp_path):
-    source = notebook("print(1)")
-    assert run("--check", source).returncode == 0
-    run(source, tmp_path / "executed.ipynb")
-    found = run("--check", source, tmp_path / "executed.ipynb")
-    assert found.returncode == 1
-    assert "stored with outputs" in found.stderr
-    assert "executed.ipynb" in found.stderr
-    run("--strip", tmp_path / "executed.ipynb")
-    assert run("--check", tmp_path / "executed.ipynb").returncode == 0
+    main, source = runner_module().main, notebook("print(1)")
+    main(["--check", str(source)])
+    executed = nbformat.read(source, as_version=4)
+    executed.cells[0].execution_count, executed.metadata["language_info"] = 1, {"name": "python"}
+    executed.cells[0].outputs = [nbformat.v4.new_output("stream", text="1\n")]
+    nbformat.write(executed, path := tmp_path / "executed.ipynb")
+    with pytest.raises(SystemExit, match="stored with outputs: [^ ]*executed.ipynb\n"):
+        main(["--check", str(source), str(path)])
+    main(["--strip", str(path)])
+    main(["--check", str(path)])
+    with pytest.raises(SystemExit, match="Run a notebook from top to bottom"):
+        main([])
 
 
 def test_nothing_of_a_machine_is_in_the_tree():

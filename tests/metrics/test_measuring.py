@@ -168,28 +168,28 @@ def test_auc_without_positives_is_undefined_with_the_reason():
 # --- speed -----------------------------------------------------------------------------------------------------------
 
 
-def fastest(action, times=2):
-    """Return the processor seconds of the fastest of a few runs: the machine may be busy with something else."""
-    seconds = []
-    for _ in range(times):
+def within(limit, action):
+    """Whether one of two runs takes fewer processor seconds: the machine may be busy with something else."""
+    for _ in range(2):
         started = time.process_time()
         action()
-        seconds.append(time.process_time() - started)
-    return min(seconds)
+        if time.process_time() - started < limit:
+            return True
+    return False
 
 
 @pytest.mark.slow
 def test_a_hundred_thousand_examples_take_about_a_second():
     frame = suite(sources=1000, groups=tuple("abcdefghij"), terms=10)
     assert len(frame) == 100_000
-    assert fastest(lambda: fairlib.measure(frame)) < 8  # 0.7 s where this was written; the aim is 2
+    assert within(8, lambda: fairlib.measure(frame))  # 0.7 s where this was written; the aim is 2
 
 
 @pytest.mark.slow
 def test_ten_thousand_sources_take_less_than_a_second():
     frame = suite(sources=10_000, groups=tuple("abcdefgh"), terms=1)
     names = [name for name in MANY_GROUPS if METRICS[name].fairness == "counterfactual"]
-    assert fastest(lambda: fairlib.measure(frame, names)) < 4  # 0.4 s where this was written; the aim is 1
+    assert within(4, lambda: fairlib.measure(frame, names))  # 0.4 s where this was written; the aim is 1
 
 
 def test_an_interval_that_is_undefined_has_a_reason():

@@ -3,10 +3,10 @@
 import hashlib
 from dataclasses import replace
 
-import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from notebook_cells import behind_the_ledger, cells
 
 import fairlib
 from fairlib import ledger, plots
@@ -181,13 +181,13 @@ def test_notebook_09_runs_with_the_papers_model(monkeypatch, tmp_path):
     monkeypatch.setattr(masked, "load", lambda name: count_model(fairlib.load("word_cooccurrence", source="bundled")))
     monkeypatch.setattr(plots, "FIGURES", tmp_path)
     monkeypatch.setattr(ledger, "PARTS", tmp_path)
-    path = fairlib.data.CHECKOUT / "notebooks" / "09_where_amplification_misleads.ipynb"
-    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-    code = "\n".join(cells)
+    name = "09_where_amplification_misleads"
+    judged = behind_the_ledger(name)
+    code = "\n".join(source for cell, source in cells(name).items() if cell in judged or "09_base_rates" in source)
     assert code.count('MODEL = "counts"') == 1
     exec(code.replace('MODEL = "counts"', 'MODEL = "bert"'), {})
     plots.plt.close("all")
-    table = pd.read_csv(tmp_path / "09_where_amplification_misleads.csv").set_index("id")
+    table = pd.read_csv(tmp_path / f"{name}.csv").set_index("id")
     rows = table.index[table.index.str.match(r"wang2021/(table2/.*(uniform|labor)|figure5)")]
     assert len(rows) == 8 and set(table.loc[rows, "status"]) <= {"reproduced", "differs"}
     assert "bert-base-uncased (original data)" in (tmp_path / "09_base_rates.svg").read_text().replace("\n", " ")

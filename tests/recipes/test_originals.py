@@ -227,10 +227,22 @@ def test_an_archive_that_cannot_be_unpacked_is_one_clear_error(server, originals
     assert list(originals.iterdir()) == []
 
 
-def test_several_may_fetch_one_file(server, originals):
+def in_step(self, *, both):
+    """Send the second half of the file when two have received the first."""
+    self.send_response(200)
+    self.send_header("Content-Length", str(len(CONTENT)))
+    self.end_headers()
+    self.wfile.write(CONTENT[:1000])
+    both.wait()
+    time.sleep(0.1)  # until both have written it
+    self.wfile.write(CONTENT[1000:])
+
+
+def test_several_may_fetch_one_file(server, originals, monkeypatch):
+    monkeypatch.setattr(Server, "do_GET", partialmethod(in_step, both=threading.Barrier(2, timeout=60)))
     file = File("people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv")
-    with concurrent.futures.ProcessPoolExecutor(6, mp_context=multiprocessing.get_context("spawn")) as pool:
-        list(pool.map(fetch, [file] * 6, [originals / "people.csv"] * 6))
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(fetch, [file] * 2, [originals / "people.csv"] * 2))
     assert [path.name for path in originals.iterdir()] == ["people.csv"]
     assert (originals / "people.csv").read_bytes() == CONTENT
 

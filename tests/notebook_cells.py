@@ -1,0 +1,62 @@
+"""The code of a notebook, whole or as far as its lines in the ledger rest on it, for tests that run it elsewhere."""
+
+import ast
+import dis
+
+import nbformat
+
+from fairlib.data import ROOT
+
+EXERCISES = {"stub", "solution", "check"}  # the tags of their cells
+
+
+def cells(name):
+    """Return the code cells of a notebook by id, in order, without exercises and the cell that may install fairlib."""
+    notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    return {
+        cell.id: cell.source
+        for cell in notebook.cells
+        if cell.cell_type == "code" and cell.id != "hosted" and not EXERCISES & {*cell.metadata.get("tags", ())}
+    }
+
+
+def behind_the_ledger(name):
+    """Return those of the cells on which the last one rests, which writes to the ledger: most figures fall away.
+
+    If one falls away that was needed, a later one lacks a name or finds a table as it was before.
+    """
+    sources = cells(name)
+    kept, needed = [], {"ledger"}
+    for cell, source in reversed(sources.items()):
+        made, taken = bound_and_taken(compile(source, cell, "exec"))
+        if not kept or (made | altered(source)) & needed:
+            kept.append(cell)
+            needed = needed - made | taken
+    return {cell: sources[cell] for cell in reversed(kept)}
+
+
+def bound_and_taken(code):
+    """Return the names that code binds, and those that it reads without having bound them before."""
+    made, taken = set(), set()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("STORE_NAME", "STORE_GLOBAL"):
+            made.add(instruction.argval)
+        elif instruction.opname in ("LOAD_NAME", "LOAD_GLOBAL") and instruction.argval not in made:
+            taken.add(instruction.argval)
+        elif hasattr(instruction.argval, "co_code"):  # the body of a function, run when all is bound
+            taken |= bound_and_taken(instruction.argval)[1]
+    return made, taken
+
+
+def altered(source):
+    """Return the names of variables into whose objects code may write: a.b = 1, a["b"] = 1, a.update(b)."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            node = node.value.func
+        elif not isinstance(getattr(node, "ctx", None), ast.Store):
+            continue
+        while isinstance(node, (ast.Attribute, ast.Subscript)):
+            node = node.value
+            found |= {node.id} if isinstance(node, ast.Name) else set()
+    return found - {"plt", "plots"}  # modules: showing and saving a figure alters nothing
