@@ -121,7 +121,7 @@ def test_power_near_a_million_examples_is_quick_and_as_good(method, n, monkeypat
     options = {"method": method, "error": 0.2, "discordant": 0.3 if METHODS[method].paired else None}
     started = time.process_time()
     assert power_of(n, 0.003, **options) == pytest.approx(0.8, abs=1e-3)
-    assert time.process_time() - started < 1.6  # 0.3 s where this was written, minutes for a search before
+    assert time.process_time() - started < 3  # 0.3 s where this was written, minutes for a search before
     whole = power_of(40_000, 0.01, **options)
     monkeypatch.setattr(planning, "COUNTS", 1 << 8)
     assert len(planning.likely(20_000, 0.2)[0]) < 256
