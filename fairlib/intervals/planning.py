@@ -132,7 +132,7 @@ def _power(n: int, design: _Design, rng) -> float:
         return _simulated(n, design, rng)
     if design.paired:
         most, weight = likely(n, design.discordant)  # one-sided pairs; among them those that A loses are binomial
-        trials, rate = most, min(design.only_a / design.discordant, 1.0) if design.discordant else 0.5
+        trials, rate = most, min(design.only_a / design.discordant, 1.0)
     else:
         trials, n_b = design.sizes(n)
         errors_b, weight = likely(n_b, design.rate_b)
