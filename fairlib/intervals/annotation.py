@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from fairlib.checks import checked, costs, examples, shown
-from fairlib.interval import Interval
+from fairlib.interval import Interval, bisection
 
 SMALLEST_CELL = 10  # annotated members of a group with, and without, an error
 
@@ -84,13 +84,10 @@ def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.Data
     jump = np.abs((table["c"] - mean_a) / shares[0] + (table["c"] - mean_b) / shares[1])
     deviation = jump.clip(1e-9) * np.sqrt((table["share_a"] * (1 - table["share_a"])).clip(0.01))
     wanted = (table["examples"] * deviation).to_numpy()
-    annotate, sizes = np.zeros(len(table)), table["examples"].to_numpy()
-    for _ in sizes:  # a stratum that is annotated completely leaves the rest to the others
-        partly = annotate < sizes
-        share = wanted / max(wanted[partly].sum(), 1e-300)
-        offer = np.minimum((annotations - annotate[~partly].sum()) * share, sizes)
-        annotate = np.where(partly, offer, annotate)
-    annotate = np.minimum(np.maximum(np.floor(annotate + 1e-9).astype(int), 2), sizes)
+    sizes = table["examples"].to_numpy()
+    # A stratum that is annotated completely leaves the rest to the others.
+    scale = bisection(lambda s: np.minimum(s * wanted, sizes).sum() <= annotations, 0, (sizes / wanted).max(), steps=99)
+    annotate = np.minimum(np.maximum(np.floor(scale * wanted + 1e-9).astype(int), 2), sizes)
     return table.assign(annotate=annotate).drop(columns="c").reset_index()
 
 

@@ -74,7 +74,7 @@ def block_means(cost: np.ndarray, blocks: int) -> np.ndarray:
 def rejects(values: np.ndarray, mean: np.ndarray | float, *, alpha: float) -> np.ndarray:
     """Return, for each column of `values` (rounds x games), whether "the mean is at most `mean`" is rejected.
 
-    The game of `mean_interval` on many columns at once, for simulations; `mean` is in (0, 1], for all or for each game.
+    The game of `ends` without bundles, for simulations; `mean` is in (0, 1], for all or for each game.
     """
     values = np.asarray(values, dtype=float)
     return _reached(values, np.ones(len(values), dtype=np.int64), pace(values), mean, alpha)

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -89,8 +90,8 @@ def disparity_interval(
     if paired and (counted or len(a.values) != len(b.values)):
         found = "counts" if counted else f"{len(a.values)} and {len(b.values)}"
         raise ValueError(f"cost_a and cost_b must be lists of equal length if paired, found {found}")
-    between = {"cost_a": _between(a), "cost_b": _between(b)}
-    name = method or (DEFAULT_PAIRED if paired else DEFAULT_BETWEEN if any(between.values()) else DEFAULT)
+    between = [int(side.count[(side.values > 0) & (side.values < 1)].sum()) for side in (a, b)]
+    name = method or (DEFAULT_PAIRED if paired else DEFAULT_BETWEEN if any(between) else DEFAULT)
     low, high = _ends(METHODS[name], a, b, between, 1 - confidence, rng)
     if name == "welch" and (_skewed(a) or _skewed(b)):
         low, high, name = np.nan, np.nan, f"welch: {SKEWED}"
@@ -107,25 +108,17 @@ def _skewed(costs: tables.Counted) -> bool:
     return bool(square < 1e-24 or n * square**3 < ENOUGH * cube**2)
 
 
-def _ends(method: Method, a: tables.Counted, b: tables.Counted, between: dict, alpha: float, rng) -> tuple:
+def _ends(method: Method, a: tables.Counted, b: tables.Counted, between: list[int], alpha: float, rng) -> tuple:
     """Return the ends from counts where these say everything, else from the costs one by one."""
-    if method.counts and not any(between.values()):
-        if method.paired:
-            return method.counts(np.sum(a.values > b.values), np.sum(a.values < b.values), len(a.values), alpha=alpha)
-        (x_a, n_a), (x_b, n_b) = (
-            (int(costs.count[costs.values == 1].sum()), int(costs.count.sum())) for costs in (a, b)
-        )
-        return method.counts(x_a, n_a, x_b, n_b, alpha=alpha)
-    if method.function is None:
-        name = max(between, key=between.get)
-        found = f"{between[name]} in between; try 'betting'"
-        raise ValueError(f"{name} must be 0 or max_cost for this method, found {found}")
-    return method.function(np.repeat(*a), np.repeat(*b), alpha=alpha, rng=rng)
-
-
-def _between(costs: tables.Counted) -> int:
-    """Return how many examples pay more than nothing and less than all."""
-    return int(costs.count[(costs.values > 0) & (costs.values < 1)].sum())
+    if any(between) and method.function is None:
+        name, found = ("cost_a", between[0]) if between[0] else ("cost_b", between[1])
+        raise ValueError(f"{name} must be 0 or max_cost for this method, found {found} in between; try 'betting'")
+    if any(between) or method.counts is None:
+        return method.function(np.repeat(*a), np.repeat(*b), alpha=alpha, rng=rng)
+    if method.paired:
+        return method.counts(np.sum(a.values > b.values), np.sum(a.values < b.values), len(a.values), alpha=alpha)
+    table = [int(n) for side in (a, b) for n in (side.count @ side.values, side.count.sum())]
+    return method.counts(*table, alpha=alpha)
 
 
 def _counted(name: str, values, max_cost: float) -> tables.Counted:
@@ -152,14 +145,6 @@ def _of_moments(function: Callable, guarantee: str, reference: str, covers: floa
     return Method(on_costs, guarantee, False, reference, on_counts, covers)
 
 
-def _betting(cost_a, cost_b, *, alpha, rng):
-    return _bet(betting.matched_blocks, cost_a, cost_b, alpha=alpha, rng=rng)
-
-
-def _betting_pairs(cost_a, cost_b, *, alpha, rng):
-    return _bet(lambda shares, rng: rng.permutation(shares), (1 + cost_a - cost_b) / 2, alpha=alpha, rng=rng)
-
-
 def _bet(shuffled: Callable, *costs, alpha, rng):
     """Return the ends of the game of one shuffle; without a seed, the middle of many of the sorted costs."""
     games = 1
@@ -169,6 +154,10 @@ def _bet(shuffled: Callable, *costs, alpha, rng):
     rng = np.random.default_rng(rng)
     low, high = betting.ends((shuffled(*costs, rng=rng) for _ in range(games)), alpha=alpha / 2)
     return 2 * np.median(low) - 1, 2 * np.median(high) - 1
+
+
+def _betting_pairs(cost_a, cost_b, **options):
+    return _bet(lambda shares, rng: rng.permutation(shares), (1 + cost_a - cost_b) / 2, **options)
 
 
 def _hoeffding_pairs(cost_a, cost_b, *, alpha, rng):
@@ -185,7 +174,7 @@ MAURER = "Maurer & Pontil 2009 (COLT), theorem 10, two samples"
 FINITE, EXACT, ASYMPTOTIC = "finite-sample", "exact", "asymptotic"
 
 METHODS: dict[str, Method] = {
-    "betting": Method(_betting, FINITE, False, f"on matched blocks: {BETTING}"),
+    "betting": Method(partial(_bet, betting.matched_blocks), FINITE, False, f"on matched blocks: {BETTING}"),
     "bernstein_maximal": _of_moments(moments.bernstein_maximal, FINITE, f"{ETHAYARAJH}, maximal variance"),
     "bernstein_sample": _of_moments(moments.bernstein_sample, ASYMPTOTIC, f"{ETHAYARAJH}, sample variance", 0.94),
     "bernstein_centred": _of_moments(moments.bernstein_centred, FINITE, f"{ETHAYARAJH}, for c - C/2"),

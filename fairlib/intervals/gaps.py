@@ -48,8 +48,12 @@ def interval(errors, totals, *, confidence: float = 0.95) -> Interval:
     errors, totals = _counts(errors, totals)
     rate = errors / totals
     low_radius, high_radius = radii(1 - confidence, groups=len(rate))
-    low = smallest_range(*limits(errors, totals, low_radius))
-    high = widest_range(*limits(errors, totals, high_radius))
+    below, above = limits(errors, totals, low_radius)
+    low = max(float((below.max(axis=1) - above.min(axis=1)).min()), 0.0)
+    below, above = limits(errors, totals, high_radius)
+    lowest, second = np.partition(below, 1, axis=1)[:, :2].T[..., None]
+    is_lowest = np.arange(len(rate)) == below.argmin(axis=1)[:, None]  # a group is not far from itself
+    high = float((above - np.where(is_lowest, second, lowest)).max())
     return Interval(float(rate.max() - rate.min()), low, high, confidence, "exact")
 
 
@@ -62,23 +66,19 @@ def radii(alpha: float, *, groups: int) -> tuple[float, float]:
 
 @lru_cache(maxsize=1000)
 def radius(alpha: float, *, groups: int | None) -> float:
-    """Return the radius that is exceeded with probability alpha; with None, by two given groups in a given order."""
-    if coverage(0.0, groups=groups) >= 1 - alpha:  # two given groups are in the other order with probability 1/4
-        return 0.0
-    return brentq(lambda r: coverage(r, groups=groups) - (1 - alpha), 0.0, 40.0)
+    """Return the radius that is exceeded with probability alpha; with None, by two given groups in a given order.
 
-
-def coverage(r: float, *, groups: int | None) -> float:
-    """Return the probability of the staircase on the disc of radius r.
-
-    Of two given groups in a given order, the first may be too high and the second too low, but not the other way round.
+    Of these, the first may be too high and the second too low, but not the other way round.
     """
-    x, y = corners(r)
 
     def inside(x, y):
         return ndtr(x) * ndtr(y) if groups is None else (ndtr(x) - ndtr(-y)) ** groups
 
-    return float(inside(x, y).sum() - inside(x[1:], y[:-1]).sum())
+    def excess(r: float) -> float:  # of the probability of the staircase, over what is promised
+        x, y = corners(r)
+        return float(inside(x, y).sum() - inside(x[1:], y[:-1]).sum()) - (1 - alpha)
+
+    return 0.0 if excess(0.0) >= 0 else brentq(excess, 0.0, 40.0)  # two are in the other order with probability 1/4
 
 
 def corners(r: float) -> tuple[np.ndarray, np.ndarray]:
@@ -90,19 +90,7 @@ def corners(r: float) -> tuple[np.ndarray, np.ndarray]:
 def limits(errors: np.ndarray, totals: np.ndarray, r: float) -> tuple[np.ndarray, np.ndarray]:
     """Return Clopper and Pearson's limits of every group (columns) at every corner (rows)."""
     below, above = (ndtr(-side)[:, None] for side in corners(r))
-    return proportions.limits(errors, totals, below)[0], 1 - proportions.limits(totals - errors, totals, above)[0]
-
-
-def smallest_range(below: np.ndarray, above: np.ndarray) -> float:
-    """Return the least highest-minus-lowest over all corners."""
-    return max(float((below.max(axis=1) - above.min(axis=1)).min()), 0.0)
-
-
-def widest_range(below: np.ndarray, above: np.ndarray) -> float:
-    """Return the greatest highest-minus-lowest over all corners, of two groups: a group is not far from itself."""
-    lowest, second = np.partition(below, 1, axis=1)[:, :2].T[..., None]
-    is_lowest = np.arange(below.shape[1]) == below.argmin(axis=1)[:, None]
-    return float((above - np.where(is_lowest, second, lowest)).max())
+    return proportions.limits(errors, totals, below)[0], proportions.limits(errors, totals, above)[1]
 
 
 def _counts(errors, totals) -> tuple[np.ndarray, np.ndarray]:

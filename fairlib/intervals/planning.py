@@ -50,8 +50,7 @@ def sample_size(bias: float, *, power: float = 0.8, method: str = DEFAULT, rng=0
     2184
     """
     planned = _design(bias, method, **design)
-    power_at = partial(_power, design=planned, rng=rng)
-    found = _smallest(power_at, _wald_size(planned, power), planned, power, most=LARGEST)
+    found = _smallest(lambda n: _power(n, planned, rng), _wald_size(planned, power), planned, power, most=LARGEST)
     if found is None:
         raise ValueError(f"bias {bias:g} would need more than {LARGEST:,} examples with method {method!r}")
     return found
@@ -69,14 +68,11 @@ def smallest_bias(n: int, *, power: float = 0.8, method: str = DEFAULT, rng=0, *
     checked("n", n, "a whole number from 1 on", lambda n: (n >= 1) & (n == np.floor(n)))
     error, discordant = design.get("error") or 0.0, design.get("discordant")
     checked("error", error, "in [0, 1)", lambda rate: (rate >= 0) & (rate < 1))
-    most, planned = (
-        min(1.0 - error, 1.0 if discordant is None else discordant),
-        partial(_design, method=method, **design),
-    )
-    widest = planned(most)
+    most = min(1.0 - error, 1.0 if discordant is None else discordant)
+    planned = partial(_design, method=method, **design)
     start = float(bisection(lambda bias: _wald_size(planned(bias), power) >= n, 1e-6, most, steps=30))
-    found = _smallest(lambda bias: _power(n, planned(bias), rng), start, widest, power, most=most)
-    return float("nan") if found is None else found
+    found = _smallest(lambda bias: _power(n, planned(bias), rng), start, planned(most), power, most=most)
+    return math.nan if found is None else found
 
 
 def _smallest(power_at: Callable, start: float, design: _Design, power: float, *, most: float):
@@ -86,10 +82,10 @@ def _smallest(power_at: Callable, start: float, design: _Design, power: float, *
     bias and the root of n; then strides grow until one number does not suffice and one does, and these are halved.
     """
     checked("power", power, "in (0, 1)", lambda power: (power > 0) & (power < 1))
-    whole, exact = isinstance(most, int), 0.001 * (design.method == "exact_unconditional")
-    exact = 0.01 if METHODS[design.method].counts is None else exact  # simulated: the rest would be noise
+    whole = isinstance(most, int)
     up, down = (math.ceil, math.floor) if whole else (float, float)
     least, slack, stride = (1, 1.002, 1.01) if whole else (1e-4, 1.0, 1.004)
+    exact = 0.001 * (design.method == "exact_unconditional") if METHODS[design.method].counts else 0.01
     critical, wanted = stats.norm.isf(design.alpha / 2), stats.norm.ppf(power)
     for _ in range(2):
         if not whole or 4 <= start <= most:
@@ -136,7 +132,7 @@ def _power(n: int, design: _Design, rng) -> float:
         return _simulated(n, design, rng)
     if design.paired:
         most, weight = likely(n, design.discordant)  # one-sided pairs; among them those that A loses are binomial
-        trials, rate = most, min(design.only_a / design.discordant, 1.0) if design.discordant else 0.5
+        trials, rate = most, min(design.only_a / design.discordant, 1.0)
     else:
         trials, n_b = design.sizes(n)
         errors_b, weight = likely(n_b, design.rate_b)

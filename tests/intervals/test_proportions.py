@@ -1,6 +1,7 @@
 """Intervals for two error rates: published examples, other implementations, brute force, exact coverage."""
 
 import time
+from functools import cache
 
 import numpy as np
 import pytest
@@ -187,6 +188,7 @@ def test_no_rate_is_more_probable_than_the_largest_that_was_found(n_a, n_b, thou
     assert region.probability(difference, around).max() <= bound
 
 
+@cache
 def exact_ends(n_a, n_b, alpha):
     ends = [
         [proportions.exact_unconditional(x_a, n_a, x_b, n_b, alpha=alpha) for x_b in range(n_b + 1)]
@@ -208,10 +210,10 @@ def test_exact_covers_everywhere_and_hardly_more_than_it_must(n_a, n_b):
         assert covers.min() < 0.92  # it is not merely wide
 
 
-@pytest.mark.parametrize(("n_a", "n_b", "difference"), [(8, 6, 0.0), (5, 9, 0.1), (7, 7, -0.3), (12, 12, 0.2)])
+@pytest.mark.parametrize(("n_a", "n_b", "difference"), [(8, 6, 0.0), (5, 9, 0.1), (3, 7, -0.3), (8, 6, 0.2)])
 def test_the_laboratory_rejects_the_same_tables_by_enumeration(n_a, n_b, difference):
     low, _ = exact_ends(n_a, n_b, 0.1)
-    assert (coverage.exact_rejections(n_a, n_b, difference, 0.1, rates=1000) == (low > difference)).all()
+    assert (coverage.exact_rejections(n_a, n_b, difference, 0.1, rates=500) == (low > difference)).all()
 
 
 @pytest.mark.parametrize(("n_a", "n_b"), [(8, 6), (5, 9)])
@@ -247,7 +249,6 @@ def test_exact_agrees_with_barnard_on_clear_cases():
     ("table", "seconds", "apart"),
     [
         ((1250, 5000, 1050, 5000), 1, 0.003),  # 0.1 s where this was written
-        ((125_000, 500_000, 105_000, 500_000), 8, 0.003),  # 0.8 s
         ((250_000_000, 10**9, 249_900_000, 10**9), 20, 0.003),  # 1.9 s
         ((2, 10**9, 9, 10**9), 2, 0.1),
         ((1, 1, 500_000, 1_000_000), 8, 0.4),

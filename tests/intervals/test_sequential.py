@@ -1,4 +1,4 @@
-"""The confidence sequence: valid at all times at once, the same however it is fed, and it does stop."""
+"""The confidence sequence: valid at all times at once, the same however often one looks, and it does stop."""
 
 import itertools
 
@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from fairlib.intervals import sequential
-from fairlib.intervals.sequential import SequentialAudit, confidence_sequence
+from fairlib.intervals.sequential import confidence_sequence
 
 
 def stream(rng, n, rate_a, rate_b, share=0.5):
@@ -41,13 +41,13 @@ def test_ever_rejecting_the_truth_is_rare_by_enumeration(rate):
 @pytest.mark.slow
 @pytest.mark.parametrize(("rate", "share"), [(0.3, 0.5), (0.02, 0.5), (0.5, 0.15)])
 def test_looking_after_every_example_does_not_fool_it(rate, share):
-    """No difference at all; a z-test is fooled in more than a fifth of the same audits."""
+    """No difference at all; a z-test is fooled in more than a fifth of the same audits. Ends never go back."""
     rng = np.random.default_rng(31)
-    audits, fooled, z_fooled = 60, 0, 0
+    audits, fooled, z_fooled = 100, 0, 0
     for _ in range(audits):
         cost, membership = stream(rng, 800, rate, rate, share)
-        audit = SequentialAudit(gamma=share)
-        fooled += any(audit.add(price, group=side) for price, side in zip(cost, membership, strict=True))
+        last = confidence_sequence(cost, membership, gamma=share, at=[800])
+        fooled += bool((last["low"] > 0).item() or (last["high"] < 0).item())
         n_a, n_b = (np.cumsum(membership == side) for side in (1, -1))
         p_a, p_b = (np.cumsum(cost * (membership == side)) / np.maximum(n, 1) for side, n in ((1, n_a), (-1, n_b)))
         error = np.sqrt(p_a * (1 - p_a) / np.maximum(n_a, 1) + p_b * (1 - p_b) / np.maximum(n_b, 1))
@@ -69,39 +69,32 @@ def test_the_sequence_contains_the_truth_at_all_times():
     assert missed <= stats.binom.ppf(0.999, runs, 0.05)
 
 
-# --- it does stop, and says the same however it is fed ---
+# --- it does stop, and says the same however often one looks ---
 
 
-def test_a_real_difference_is_found_with_less_than_the_fixed_number():
+def test_a_real_difference_is_found_before_long():
+    """A fixed Hoeffding interval would need 185 even if the difference were met exactly; by 400, 87 % have stopped."""
     rng = np.random.default_rng(33)
-    stops = []
-    for _ in range(10):
-        audit = SequentialAudit()
-        for price, side in zip(*stream(rng, 5000, 0.4, 0.2), strict=True):
-            if audit.add(price, group=side):
-                break
-        stops.append(audit.n)
-        assert audit.interval().low > 0
-    assert np.median(stops) < 400  # a fixed Hoeffding interval would need 185 even if the difference were met exactly
+    last = [confidence_sequence(*stream(rng, 400, 0.4, 0.2), at=[400]).iloc[0] for _ in range(100)]
+    assert not any(row["high"] < 0 for row in last)
+    assert np.mean([row["low"] > 0 for row in last]) == pytest.approx(0.87, abs=0.12)
 
 
-def test_stream_and_table_agree():
+def test_a_row_depends_on_nothing_that_comes_later_or_on_other_looks():
     cost, membership = stream(np.random.default_rng(34), 500, 0.6, 0.3)
     table = confidence_sequence(cost, membership, at=[1, 2, 3, 37, 120, 500])
     assert table["n"].tolist() == [1, 2, 3, 37, 120, 500]
-    for n, estimate in zip(table["n"], table["estimate"], strict=True):
-        sides = [cost[:n][membership[:n] == side] for side in (1, -1)]
-        expected = sides[0].mean() - sides[1].mean() if all(map(len, sides)) else np.nan
-        assert estimate == pytest.approx(expected, nan_ok=True)
-    audit = SequentialAudit()
-    stopped = [audit.add(price, group=side) for price, side in zip(cost, membership, strict=True)]
-    found = audit.interval()
-    assert table.iloc[-1][["estimate", "low", "high"]].tolist() == pytest.approx(
-        [found.estimate, found.low, found.high]
-    )
-    assert stopped[-1] == found.excludes(0)
+    for row in table.itertuples():
+        sides = [cost[: row.n][membership[: row.n] == side] for side in (1, -1)]
+        both = all(map(len, sides))
+        assert row.estimate == pytest.approx(sides[0].mean() - sides[1].mean() if both else np.nan, nan_ok=True)
+        if both:
+            alone = confidence_sequence(cost[: row.n], membership[: row.n], at=[row.n]).iloc[0]
+            assert (alone["estimate"], alone["matched"]) == (row.estimate, row.matched)
+            assert (alone["low"], alone["high"]) == pytest.approx((row.low, row.high), abs=1e-6)
     assert (np.diff(table["low"]) >= 0).all()
     assert (np.diff(table["high"]) <= 0).all()
+    assert table["low"].iloc[-1] > 0  # else nothing had been said
 
 
 def test_the_end_is_where_the_money_reaches_its_goal():
@@ -140,27 +133,22 @@ def test_costs_in_other_units():
     np.testing.assert_allclose(10 * one[["estimate", "low", "high"]], ten[["estimate", "low", "high"]])
 
 
-def test_before_the_first_example_there_is_nothing_to_say():
-    audit = SequentialAudit()
-    assert np.isnan(audit.interval().estimate)
-    audit.add(1, group=1)
-    audit.add(1, group=0)
-    assert audit.n == 1
-    assert np.isnan(audit.interval().estimate)
-    audit.add(0, group=-1)
-    assert (audit.interval().low, audit.interval().high) == pytest.approx((-1, 1), abs=0.01)
-    assert not audit.excludes_zero
+def test_before_both_groups_have_examples_there_is_nothing_to_say():
+    table = confidence_sequence([1, 1, 0], [1, 0, -1], at=[1, 2, 3])
+    assert np.isnan(table["estimate"][:2]).all() and table["estimate"][2] == 1
+    assert table["matched"].tolist() == [0, 0, 1]
+    assert table[["low", "high"]].to_numpy() == pytest.approx(np.tile([-1, 1], (3, 1)), abs=0.01)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: SequentialAudit(gamma=0), r"gamma must be in \(0, 1\), found 0"),
-        (lambda: SequentialAudit(confidence=1), "confidence must be in"),
-        (lambda: SequentialAudit(max_cost=0), "max_cost must be positive"),
-        (lambda: SequentialAudit().add(0, group=2), "group must be .1, -1 or 0, found 2"),
-        (lambda: SequentialAudit().add(2, group=1), r"cost must be in \[0, max_cost=1\], found 2"),
-        (lambda: SequentialAudit().add(float("nan"), group=1), "cost must be in"),
+        (lambda: confidence_sequence([1, 0], [1, -1], gamma=0), r"gamma must be in \(0, 1\), found 0"),
+        (lambda: confidence_sequence([1, 0], [1, -1], confidence=1), "confidence must be in"),
+        (lambda: confidence_sequence([1, 0], [1, -1], max_cost=0), "max_cost must be positive"),
+        (lambda: confidence_sequence([1, 0], [1, 2]), "membership must be -1, 0 or .1, found 2"),
+        (lambda: confidence_sequence([1, 2], [1, -1]), r"cost must be in \[0, max_cost=1\], found 2"),
+        (lambda: confidence_sequence([1, 0], [1, 1]), "membership must name both groups"),
         (lambda: confidence_sequence([1, 0], [1]), "cost and membership must have one length"),
         (lambda: confidence_sequence([1, 0], [1, -1], at=[3]), r"at must be in \[1, 2\], found 3"),
     ],
