@@ -191,9 +191,6 @@ def test_amplification(held_by):
     options = {"train": held_by(rows), "count": "people"}
     found = amplification.from_table("A->T", held_by(frame.assign(people=1)), **columns, **options)
     assert found == pytest.approx(expected, abs=1e-12)
-    expected = amplification.mals(frame[TASKS], frame[ATTRIBUTES], frame[TASKS[::-1]], frame[ATTRIBUTES])
-    columns |= {"predicted": (TASKS[::-1], ATTRIBUTES)}
-    assert amplification.from_table("MALS", held_by(frame), **columns) == pytest.approx(expected, abs=1e-12)
 
 
 def test_amplification_refuses_what_is_no_label(held_by):
