@@ -15,14 +15,13 @@ SPAN_SCORES = (scores.f1, scores.false_negative_rate, scores.true_positive_rate,
 SENTENCE = ["source", "group", "term"]
 
 
-def measure_sequences(
-    tokens, metrics=None, *, classes=None, position: str = "position", slot: str = "slot", **options
-) -> pd.DataFrame:
+def measure_sequences(tokens, metrics=None, *, classes=None, **options) -> pd.DataFrame:
     """Measure fairness metrics of a sequence labeller; parameters and result as in `measure`, and what follows.
 
     tokens : any table that `fairlib.tables` knows; its rows are brought into memory. One row per token of a sentence,
-        which is a (source, group, term). `position` orders the tokens of a sentence; `slot` is true on those of the
-        identity term; labels and predictions are BILOU tags; probabilities have a column per tag (`p_U-LOC`) or type.
+        which is a (source, group, term). A column `position` orders the tokens of a sentence; `slot` is true on those
+        of the identity term; labels and predictions are BILOU tags; probabilities have a column per tag (`p_U-LOC`) or
+        type.
     classes : entity types; by default those that occur as labels.
 
     F1, recall and false negative rates are on exact spans; other scores of predictions see every token as a decision.
@@ -40,10 +39,8 @@ def measure_sequences(
     2   FNED   LOC  accumulated    1.0
     """
     chosen, explicit = choose(metrics)
-    names = Columns(**{name: options.pop(name) for name in Columns._fields if name in options})
-    if names.count is not None or names.bins is not None:
-        raise ValueError("count and bins are for tables of examples: a row of tokens is one token, as it is")
-    views, not_aligned = _views(tokens, names, {"position": position, "slot": slot}, classes)
+    names = Columns(**{name: options.pop(name) for name in (*ROLES, "probability") if name in options})
+    views, not_aligned = _views(tokens, names, classes)
     metrics_of: dict[str, dict] = {view: {} for view in views}
     for name, metric in chosen.items():
         of_predictions = "spans" if metric.score in SPAN_SCORES else "tokens"
@@ -55,24 +52,22 @@ def measure_sequences(
     return result.sort_values("metric", key=lambda names: names.map(place), kind="stable", ignore_index=True)
 
 
-def _views(tokens, names: Columns, own: dict, classes) -> tuple[dict[str, Examples], int]:
+def _views(tokens, names: Columns, classes) -> tuple[dict[str, Examples], int]:
     """Return the tokens, the spans and the aligned tokens as examples, and how many tokens could not be aligned."""
-    roles = {role: getattr(names, role) for role in ROLES} | own
+    roles = {role: getattr(names, role) for role in ROLES} | {"position": "position", "slot": "slot"}
     tags = probability_columns(names.probability, tables.columns(tokens))
     tokens = tables.rows(tokens, list(dict.fromkeys([*roles.values(), *tags.values()])))
     frame, order = _sorted(tokens, roles)
     sentence = frame.groupby(SENTENCE, sort=False, observed=True).ngroup().to_numpy()
     if frame.assign(sentence=sentence).duplicated(["sentence", "position"]).any():
-        raise ValueError(f"column {own['position']!r} must number the tokens of a sentence, found a number twice")
+        raise ValueError("column 'position' must number the tokens of a sentence, found a number twice")
     matched = spans.compare(frame["label"], frame["prediction"], sentence)
     first = frame.loc[~pd.Series(sentence).duplicated(), SENTENCE]
     by_span = matched[["label", "prediction"]].join(first.iloc[matched["sentence"]].reset_index(drop=True))
     types = {name: spans.split(frame[name])[1] for name in ("label", "prediction")}
     known, occurring = (sorted({*kinds} - {spans.OUTSIDE}) for kinds in (np.r_[*types.values()], types["label"]))
     by_token = frame[[*SENTENCE, "slot"]].assign(**types, **_probability_of_types(tokens, tags, order, known))
-    wanted = occurring if classes is None else [classes] if isinstance(classes, str) else list(classes)
-    if strange := [name for name in wanted if name not in known]:
-        raise ValueError(f"classes must be entity types of the tags, {', '.join(known)}, found {strange[0]!r}")
+    wanted = occurring if classes is None else classes
     aligned, left_out = _aligned(by_token, sentence)
     found = {
         view: coded(some, Columns(), probability_columns("p_{}", some), classes=wanted, unit=unit)
@@ -90,7 +85,7 @@ def _sorted(tokens: pd.DataFrame, columns: dict[str, str]) -> tuple[pd.DataFrame
     if empty := [columns[name] for name in frame if frame[name].isna().any()]:
         raise ValueError(f"column(s) {', '.join(empty)} of tokens have missing values, or no number")
     if not (known := frame["slot"].isin([True, False])).all():
-        raise ValueError(f"column {columns['slot']!r} must be true or false, found {frame['slot'][~known].iloc[0]!r}")
+        raise ValueError(f"column 'slot' must be true or false, found {frame['slot'][~known].iloc[0]!r}")
     order = np.lexsort([frame["position"], *(pd.factorize(frame[name])[0] for name in SENTENCE)])
     return frame.iloc[order].reset_index(drop=True), order
 
