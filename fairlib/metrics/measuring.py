@@ -98,12 +98,8 @@ def tabulate(parts, explicit: bool, *, replicates=0, confidence=0.95, combinatio
     if not tables:
         raise ValueError("none of the metrics can be measured: " + "; ".join(f"{k}: {v}" for k, v in left_out.items()))
     result = pd.concat(tables, ignore_index=True)
-    result.attrs |= {
-        "groups": list(parts[0][0].groups),
-        "undefined": undefined,
-        "not measured": left_out,
-        "no null": no_null,
-    }
+    groups = list(parts[0][0].groups)
+    result.attrs |= {"groups": groups, "undefined": undefined, "not measured": left_out, "no null": no_null}
     return result
 
 

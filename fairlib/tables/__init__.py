@@ -78,18 +78,6 @@ def costs(
     return tuple(_counted(found[found[group] == name], cost) for name in between)
 
 
-def counted(values) -> Counted | None:
-    """Return a table of one column as its counted values; None for what is a list or an array already."""
-    if isinstance(values, Counted):
-        return values
-    if not (hasattr(type(values), "columns") or hasattr(type(values), "features")):
-        return None
-    names = columns(values)
-    if len(names) != 1:
-        raise ValueError(f"a table of costs must have one column, found {listed(names)}; see tables.costs")
-    return _counted(counts(values, names), names[0])
-
-
 def cases(count: str | None) -> Total:
     """How many cases there are: rows, or the sum of a column of counts."""
     return Total(None if count is None else nw.col(count).cast(nw.Float64))  # a sum of small numbers may be large
