@@ -122,7 +122,7 @@ def from_table(direction, table, *, task, attribute, predicted, train=None, coun
     """
     labels, found = counts_of(direction, task, attribute, predicted, partial(count_columns, table, count=count))
     if not (train is None or isinstance(train, Counts)):
-        train = count_columns(train, task, attribute, count=count if count in tables.columns(train) else None)
+        train = count_columns(train, task, attribute, count=count if count in tables.schema(train) else None)
     return from_counts(direction, labels, found, train=train, pairs=pairs)
 
 

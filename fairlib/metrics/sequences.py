@@ -55,7 +55,7 @@ def measure_sequences(tokens, metrics=None, *, classes=None, **options) -> pd.Da
 def _views(tokens, names: Columns, classes) -> tuple[dict[str, Examples], int]:
     """Return the tokens, the spans and the aligned tokens as examples, and how many tokens could not be aligned."""
     roles = {role: getattr(names, role) for role in ROLES} | {"position": "position", "slot": "slot"}
-    tags = probability_columns(names.probability, tables.columns(tokens))
+    tags = probability_columns(names.probability, tables.schema(tokens))
     columns = roles | {f"p_{tag}": name for tag, name in tags.items()}
     frame = _sorted(tables.rows(tokens, list(dict.fromkeys(columns.values()))), columns)
     sentence = frame.groupby(SENTENCE, sort=False, observed=True).ngroup().to_numpy()

@@ -64,9 +64,6 @@ class Metric:
         for name, allowed in ALLOWED.items():
             if (value := getattr(self, name)) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, found {value!r}")
-        for name in ("score", "comparison"):
-            if not callable(getattr(self, name)):
-                raise ValueError(f"{name} must be a function, found {getattr(self, name)!r}")
         if self.single and "BCM" in self.kind:
             raise ValueError("single must be False for metrics with a background, which has many variations")
         if not self.per_class and self.examples != "all":

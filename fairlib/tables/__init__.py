@@ -83,11 +83,6 @@ def cases(count: str | None) -> Total:
     return Total(None if count is None else nw.col(count).cast(nw.Float64))  # a sum of small numbers may be large
 
 
-def columns(table) -> list[str]:
-    """Return the names of a table's columns, without reading its rows."""
-    return schema(table).names()
-
-
 def schema(table) -> nw.Schema:
     """Return the names and types of a table's columns, without reading its rows."""
     source = opened(table)

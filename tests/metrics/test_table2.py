@@ -344,7 +344,6 @@ def test_the_same_seed_gives_the_same_combinations():
         ({"normalizer": "T"}, "normalizer must be one of"),
         ({"fairness": "both"}, "fairness must be one of"),
         ({"examples": "some"}, "examples must be one of"),
-        ({"score": 3}, "score must be a function"),
         ({"per_class": False, "examples": "gold"}, "examples must be 'all'"),
         ({"kind": "BCM", "background": "men"}, "background must be one of 'all', 'complement', found 'men'"),
         ({"kind": "BCM", "single": True}, "single must be False for metrics with a background"),
