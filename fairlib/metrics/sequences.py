@@ -15,13 +15,14 @@ SPAN_SCORES = (scores.f1, scores.false_negative_rate, scores.true_positive_rate,
 SENTENCE = ["source", "group", "term"]
 
 
-def measure_sequences(tokens, metrics=None, *, classes=None, **options) -> pd.DataFrame:
+def measure_sequences(
+    tokens, metrics=None, *, classes=None, position="position", slot="slot", **options
+) -> pd.DataFrame:
     """Measure fairness metrics of a sequence labeller; parameters and result as in `measure`, and what follows.
 
     tokens : any table that `fairlib.tables` knows; its rows are brought into memory. One row per token of a sentence,
-        which is a (source, group, term). A column `position` orders the tokens of a sentence; `slot` is true on those
-        of the identity term; labels and predictions are BILOU tags; probabilities have a column per tag (`p_U-LOC`) or
-        type.
+        which is a (source, group, term). `position` orders the tokens of a sentence; `slot` is true on those of the
+        identity term; labels and predictions are BILOU tags; probabilities have a column per tag (`p_U-LOC`) or type.
     classes : entity types; by default those that occur as labels.
 
     F1, recall and false negative rates are on exact spans; other scores of predictions see every token as a decision.
@@ -40,7 +41,7 @@ def measure_sequences(tokens, metrics=None, *, classes=None, **options) -> pd.Da
     """
     chosen, explicit = choose(metrics)
     names = Columns(**{name: options.pop(name) for name in (*ROLES, "probability") if name in options})
-    views, not_aligned = _views(tokens, names, classes)
+    views, not_aligned = _views(tokens, names, {"position": position, "slot": slot}, classes)
     metrics_of: dict[str, dict] = {view: {} for view in views}
     for name, metric in chosen.items():
         of_predictions = "spans" if metric.score in SPAN_SCORES else "tokens"
@@ -52,15 +53,15 @@ def measure_sequences(tokens, metrics=None, *, classes=None, **options) -> pd.Da
     return result.sort_values("metric", key=lambda names: names.map(place), kind="stable", ignore_index=True)
 
 
-def _views(tokens, names: Columns, classes) -> tuple[dict[str, Examples], int]:
+def _views(tokens, names: Columns, own: dict, classes) -> tuple[dict[str, Examples], int]:
     """Return the tokens, the spans and the aligned tokens as examples, and how many tokens could not be aligned."""
-    roles = {role: getattr(names, role) for role in ROLES} | {"position": "position", "slot": "slot"}
+    roles = {role: getattr(names, role) for role in ROLES} | own
     tags = probability_columns(names.probability, tables.schema(tokens))
     columns = roles | {f"p_{tag}": name for tag, name in tags.items()}
     frame = _sorted(tables.rows(tokens, list(dict.fromkeys(columns.values()))), columns)
     sentence = frame.groupby(SENTENCE, sort=False, observed=True).ngroup().to_numpy()
     if frame.assign(sentence=sentence).duplicated(["sentence", "position"]).any():
-        raise ValueError("column 'position' must number the tokens of a sentence, found a number twice")
+        raise ValueError(f"column {own['position']!r} must number the tokens of a sentence, found a number twice")
     matched = spans.compare(frame["label"], frame["prediction"], sentence)
     first = frame.loc[~pd.Series(sentence).duplicated(), SENTENCE]
     by_span = matched[["label", "prediction"]].join(first.iloc[matched["sentence"]].reset_index(drop=True))
@@ -85,7 +86,7 @@ def _sorted(tokens: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
     if empty := [columns[name] for name in frame if frame[name].isna().any()]:
         raise ValueError(f"column(s) {', '.join(empty)} of tokens have missing values, or no number")
     if not (known := frame["slot"].isin([True, False])).all():
-        raise ValueError(f"column 'slot' must be true or false, found {frame['slot'][~known].iloc[0]!r}")
+        raise ValueError(f"column {columns['slot']!r} must be true or false, found {frame['slot'][~known].iloc[0]!r}")
     order = np.lexsort([frame["position"], *(pd.factorize(frame[name])[0] for name in SENTENCE)])
     return frame.iloc[order].reset_index(drop=True)
 

@@ -111,8 +111,8 @@ def test_an_article_before_the_term_shifts_nothing_and_is_counted():
 
 def test_the_order_of_rows_and_the_names_of_columns_do_not_matter():
     frame = tokens(seed=4)
-    other = frame.sample(frac=1, random_state=0).rename(columns={"label": "gold", "term": "name"})
-    options = {"label": "gold", "term": "name"}
+    other = frame.sample(frac=1, random_state=0).rename(columns={"label": "gold", "slot": "filled", "position": "i"})
+    options = {"label": "gold", "slot": "filled", "position": "i"}
     pd.testing.assert_series_equal(measured(frame, MANY_GROUPS), measured(other, MANY_GROUPS, **options))
     with pytest.raises(TypeError, match="unexpected keyword argument 'count'"):  # a row is one token, as it is
         measured(frame, MANY_GROUPS, count="n")
