@@ -16,6 +16,7 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
+import jinja2
 import numpy as np
 import pandas as pd
 
@@ -24,6 +25,7 @@ from fairlib.data import DATA, ROOT, write_whole
 PUBLISHED = DATA / "published"
 PARTS = ROOT / "build" / "ledger"
 FIGURES = ROOT / "figures"
+PAGE = Path(__file__).with_name("ledger.jinja")  # with the rule by which verdicts are found
 
 # From the best to the worst: where as many numbers have one status as another, the worse one is the verdict.
 STATUSES = {
@@ -46,11 +48,6 @@ BASES = {
 }
 APART = {"": "", "definition": "Definitions and counts that cannot fail", "ours": "Checks of our own making"}
 COLOURS = ("#0072B2", "#009E73", "#56B4E9", "#DDDDDD", "#D55E00", "white")  # of the statuses but the last
-RULE = (
-    "An experiment is judged by its statements, if it has any, and else by its numbers: its verdict is the status that "
-    "most of them have, and of two that are as frequent the worse. Where something stands in for the original it is "
-    "consistent at best. Inputs, definitions, counts that cannot fail and checks of our own making do not judge."
-)
 
 
 # One printed number, interval or statement, and how it came out.
@@ -141,7 +138,7 @@ def assemble() -> pd.DataFrame:
 
 
 def verdicts(table: pd.DataFrame) -> pd.DataFrame:
-    """Return each experiment with its numbers by status and its verdict, by `RULE`."""
+    """Return each experiment with its numbers by status and its verdict, by the rule that `PAGE` states."""
 
     def count(claims):
         return pd.crosstab(claims["experiment"], claims["status"]).reindex(columns=list(STATUSES), fill_value=0)
@@ -169,18 +166,12 @@ def sentence(found: pd.DataFrame) -> str:
 
 def as_markdown(table: pd.DataFrame) -> str:
     """Return the ledger as a page: the experiments with their verdicts, what the statuses mean, and every claim."""
-    found = verdicts(table)
-    numbers = found[[*STATUSES]].apply(lambda row: ", ".join(f"{n} {name}" for name, n in row.items() if n), axis=1)
-    shown = ["title", "data", "model", "suite", "code", "stand_in", "verdict"]
-    lines = ["# The ledger: every experiment, every printed number, and how it came out", "", f"{sentence(found)}.", ""]
-    lines += _markdown_rows(found[shown].assign(numbers=numbers).reset_index().rename(columns={"stand_in": "stand-in"}))
-    lines += ["", RULE, "", *(f"- **{status}**: {meaning}" for status, meaning in STATUSES.items())]
-    shown = ["place", "quantity", "printed", "computed", "status", "notebook", "note"]
-    kinds = table["apart"].where(table["apart"] != "", table["experiment"])
-    for kind, title in {**(found.index + ": " + found["title"]), **APART}.items():
-        if (kinds == kind).any():
-            lines += ["", f"## {title}", "", *_markdown_rows(table.loc[kinds == kind, shown])]
-    return "\n".join(lines) + "\n"
+    found, kinds = verdicts(table), table["apart"].where(table["apart"] != "", table["experiment"])
+    titles = {**(found.index + ": " + found["title"]), **APART}
+    parts = {title: table[kinds == kind].to_dict("records") for kind, title in titles.items()}
+    how = {"trim_blocks": True, "keep_trailing_newline": True, "undefined": jinja2.StrictUndefined}
+    page = jinja2.Template(PAGE.read_text(encoding="utf-8"), finalize=lambda cell: str(cell).replace("|", "\\|"), **how)
+    return page.render(sentence=sentence(found), experiments=found.to_dict("index"), statuses=STATUSES, parts=parts)
 
 
 def draw(table: pd.DataFrame):
@@ -246,8 +237,3 @@ def _written(row: pd.Series, value) -> str:
         return "holds" if value else "does not hold"
     written = ", ".join(f"{number:.6g}" for number in np.ravel(np.asarray(value, dtype=float)))
     return f"({written})" if row["kind"] == "interval" else written
-
-
-def _markdown_rows(table: pd.DataFrame) -> list[str]:
-    cells = [[*table], ["---"] * table.shape[1], *table.astype(str).replace(r"\|", r"\\|", regex=True).to_numpy()]
-    return [f"| {' | '.join(row)} |" for row in cells]

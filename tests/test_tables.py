@@ -107,8 +107,8 @@ def test_a_binned_equality_gap_keeps_its_bound():
 def test_costs_of_two_groups_are_counted():
     frame = pd.DataFrame({"sex": list("ffmmmx"), "wrong": [1, 0, 1, 1, 0, 1]})
     women, men = tables.costs(frame, cost="wrong", group="sex", between=("f", "m"))
-    assert (women.values.tolist(), women.count.tolist()) == ([0, 1], [1, 1])
-    assert (men.values.tolist(), men.count.tolist()) == ([0, 1], [1, 2])
+    assert dict(zip(*women, strict=True)) == {0: 1, 1: 1}
+    assert dict(zip(*men, strict=True)) == {0: 1, 1: 2}
 
 
 def test_costs_that_are_no_0_or_1_are_counted_too():
@@ -127,10 +127,9 @@ def test_a_billion_examples_cost_no_more_than_their_counts():
     assert found.estimate == pytest.approx(1e-5) and found.excludes(0)
 
 
-def test_a_table_of_costs_has_one_column():
-    frame = pd.DataFrame({"cost": [0, 1], "count": [3, 4]})
-    with pytest.raises(ValueError, match="a table of costs must have one column, found 'cost', 'count'"):
-        fairlib.disparity_interval(frame, [0, 1])
+def test_a_table_is_no_list_of_costs():
+    with pytest.raises(ValueError, match="cost_a must be a list of at least one cost, found shape"):
+        fairlib.disparity_interval(pd.DataFrame({"cost": [0, 1], "count": [1, 0]}), [0, 1])
 
 
 @pytest.fixture
@@ -238,7 +237,7 @@ def test_what_only_audits_ask_for_is_refused(option):
         fairlib.measure(predictions(), **option)
 
 
-# --- counting what pandas holds, by codes ---
+# --- counting what pandas holds ---
 
 COLUMNS = {
     "small": lambda draw, n: np.array(draw(st.lists(st.integers(-128, 127), min_size=n, max_size=n)), dtype=np.int8),
@@ -268,7 +267,8 @@ def test_counts_are_those_of_a_group_by(data):
     kinds = data.draw(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=3, unique=True))
     frame = pd.DataFrame({kind: COLUMNS[kind](data.draw, n) for kind in kinds})
     found = tables.counts(frame, kinds).rename(columns={tables.COUNT: "n"})
-    pd.testing.assert_series_equal(found[kinds].dtypes, frame.dtypes)
+    typed = [kind for kind in kinds if kind not in ("mixed", "object")]  # of objects that are all numbers, numbers
+    pd.testing.assert_series_equal(found[typed].dtypes, frame[typed].dtypes)
     expected = frame.astype(object).groupby(kinds, dropna=False, sort=False).size()
     as_dict = {tuple(None if pd.isna(v) else v for v in row[:-1]): row[-1] for row in found.itertuples(index=False)}
     keys = [key if isinstance(key, tuple) else (key,) for key in expected.index]

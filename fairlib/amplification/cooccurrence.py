@@ -15,8 +15,10 @@ import numpy as np
 import pandas as pd
 
 from fairlib import tables
+from fairlib.checks import checked
 
 ALLOWED = {False: "0 or 1", True: "probabilities in [0, 1]"}
+LABELS = ("task", "attribute")
 ROWS = 1 << 12  # examples read at a time: they stay in the processor's cache, and their float32 counts are exact
 
 
@@ -41,9 +43,7 @@ class Counts:
 
     def __post_init__(self) -> None:
         for name in ("attribute", "task", "joint"):
-            values = np.asarray(getattr(self, name), dtype=float)
-            if not np.all(values >= 0):  # also False for NaN
-                raise ValueError(f"{name} must be counts of at least 0, found {values[~(values >= 0)][0]}")
+            values = checked(name, getattr(self, name), "counts of at least 0", lambda count: count >= 0)
             object.__setattr__(self, name, values)
         shape = (self.attribute.size, self.task.size)
         if self.joint.shape != shape:
@@ -65,21 +65,18 @@ class Counts:
         return _ratio(self.joint, self.task[None, :])
 
 
-def count(task, attribute) -> Counts:
+def count(task, attribute, *, named=LABELS, probabilities=True) -> Counts:
     """Count how often each attribute and task occurs, alone and together. One matrix product, O(n |A| |T|).
 
     task, attribute : n x |T| and n x |A| of 0/1; a data frame lends its columns' names.
+    named : what errors call them. probabilities : as in `indicators`.
 
     >>> count(task=[1, 1, 0], attribute=[[1, 0], [0, 1], [0, 1]]).joint.tolist()
     [[1.0], [1.0]]
     """
-    return count_named(task=task, attribute=attribute)
-
-
-def count_named(*, probabilities=True, **named) -> Counts:
-    """Count a task and an attribute array, in this order, with the arguments of `indicators`."""
-    task, attribute = indicators(probabilities=probabilities, **named).values()
-    tasks, attributes = (tuple(getattr(values, "columns", ())) for values in named.values())
+    tasks, attributes = (tuple(getattr(values, "columns", ())) for values in (task, attribute))
+    both = dict(zip(named, (task, attribute), strict=True))
+    task, attribute = indicators(probabilities=probabilities, **both).values()
     kind = np.float32 if task.dtype.kind in "bui" and attribute.dtype.kind in "bui" else np.float64
     in_attribute, product = np.zeros(attribute.shape[1]), np.zeros((attribute.shape[1] + 1, task.shape[1]))
     for a, t in blocks(attribute, task, kind=kind):
@@ -88,38 +85,36 @@ def count_named(*, probabilities=True, **named) -> Counts:
     return Counts(len(task), in_attribute, product[-1], product[:-1], attributes, tasks)
 
 
-def count_columns(table, task, attribute, *, given="attribute", count=None, probabilities=False) -> Counts:
-    """Count columns of any table that `tables` reads: one row per combination of the given labels leaves its engine.
+def count_columns(table, task, attribute, *, named=LABELS, count=None) -> Counts:
+    """Count columns of any table that `tables` reads: one row per combination of labels leaves its engine.
 
-    task, attribute : names of columns of 0/1; those that are not `given` may hold `probabilities`, which are summed.
+    task, attribute : names of columns of 0/1; in `named` as in `count`, "_predicted" ones may hold probabilities.
     count : column with the number of examples that a row stands for.
     """
-    columns = {"attribute": attribute, "task": task}
-    columns = {role: [names] if isinstance(names, str) else list(names) for role, names in columns.items()}
-    known, labels = tables.schema(table), columns[given]
-    for role, name in ((role, name) for role, names in columns.items() for name in names):
+    columns = [[names] if isinstance(names, str) else list(names) for names in (task, attribute)]
+    known = tables.schema(table)
+    for role, name in ((role, name) for role, names in zip(named, columns, strict=True) for name in names):
         tables.check_is_number(known, role, name, besides=(nw.Boolean, nw.Object))
-    outcomes = columns["task" if given == "attribute" else "attribute"]
+    given = 0 if named[1].endswith("_predicted") else 1  # the tasks, or else the attributes
+    labels, summed, probabilities = columns[given], columns[1 - given], named != LABELS
     weight = nw.lit(1.0) if count is None else nw.col(count).cast(nw.Float64)
     totals = {tables.COUNT: tables.cases(count)}
-    for name in outcomes:
+    for name in summed:
         number = nw.col(name).cast(nw.Float64)
-        totals[f"sum of {name}"] = tables.Total(number * weight)
-        totals[f"wrong in {name}"] = tables.Total(1.0 - _good(number, probabilities).fill_null(False).cast(nw.Float64))
+        value = nw.when(_good(number, probabilities)).then(number * weight).otherwise(np.inf)  # the sum will tell
+        totals[f"sum of {name}"] = tables.Total(value)
     with warnings.catch_warnings():  # narwhals makes a wide frame of pandas column by column
         warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
-        found = tables.reduce(table, labels, totals, uses=outcomes, count=count)
+        found = tables.reduce(table, labels, totals, uses=summed, count=count)
     if found.empty:
         raise ValueError("the table has no rows, or all of them stand for 0 examples")
-    for name in outcomes:
-        if wrong := int(found[f"wrong in {name}"].sum()):
-            must = f"column {name!r} must hold {ALLOWED[probabilities]}"
-            raise ValueError(f"{must}, found {wrong} row(s) with other or missing values")
-    label = indicators(**{given: found[labels]})[given].astype(float)
-    sums, n = found[[f"sum of {name}" for name in outcomes]].to_numpy(), found[tables.COUNT].to_numpy(dtype=float)
-    if given == "attribute":
-        return Counts(n.sum(), n @ label, sums.sum(axis=0), label.T @ sums, *columns.values())
-    return Counts(n.sum(), sums.sum(axis=0), n @ label, sums.T @ label, *columns.values())
+    n, sums = found[tables.COUNT].to_numpy(dtype=float), found[[f"sum of {name}" for name in summed]].to_numpy()
+    if wrong := [name for name, total in zip(summed, sums.sum(axis=0), strict=True) if total == np.inf]:
+        raise ValueError(f"column {wrong[0]!r} must hold {ALLOWED[probabilities]}, found other or missing values")
+    label = _matrix(named[given], found[labels], False).astype(float)
+    if given:
+        return Counts(n.sum(), n @ label, sums.sum(axis=0), label.T @ sums, *columns[::-1])
+    return Counts(n.sum(), sums.sum(axis=0), n @ label, sums.T @ label, *columns[::-1])
 
 
 def indicators(*, probabilities=True, **named) -> dict[str, np.ndarray]:

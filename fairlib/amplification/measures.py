@@ -14,12 +14,14 @@ frames lend their columns' names to the tables of pairs. `from_counts` takes cou
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from fairlib import tables
-from fairlib.amplification.cooccurrence import Counts, count, count_columns, count_named
+from fairlib.amplification.cooccurrence import Counts, count, count_columns
+from fairlib.checks import checked
 
 DIRECTIONS = ("A->T", "T->A", "MALS")
 TIES = {"negative": 0.0, "zero": 0.5}  # the y_at of a pair that is exactly independent
@@ -40,9 +42,9 @@ def mals(task, attribute, task_predicted, attribute_predicted, *, pairs=False):
     >>> mals([[1], [1], [1], [0]], women_and_men, [[1], [1], [0], [0]], women_and_men)  # who paints: 2/3 women, now all
     0.33333333333333337
     """
-    labels = count(task, attribute)
-    predicted = count_named(task_predicted=task_predicted, attribute_predicted=attribute_predicted, probabilities=False)
-    return from_counts("MALS", labels, predicted, pairs=pairs)
+    both = ("task_predicted", "attribute_predicted")
+    predicted = count(task_predicted, attribute_predicted, named=both, probabilities=False)
+    return from_counts("MALS", count(task, attribute), predicted, pairs=pairs)
 
 
 def attribute_to_task(task, attribute, task_predicted, *, train=None, pairs=False):
@@ -63,8 +65,7 @@ def attribute_to_task(task, attribute, task_predicted, *, train=None, pairs=Fals
     >>> attribute_to_task([[1], [1], [0], [0]], women_and_men, [[1], [1], [1], [0]])  # a man is now said to paint
     -0.25
     """
-    labels, predicted = count(task, attribute), count_named(task_predicted=task_predicted, attribute=attribute)
-    return from_counts("A->T", labels, predicted, train=train, pairs=pairs)
+    return from_counts("A->T", *counts_of("A->T", task, attribute, task_predicted), train=train, pairs=pairs)
 
 
 def task_to_attribute(task, attribute, attribute_predicted, *, train=None, pairs=False):
@@ -76,8 +77,7 @@ def task_to_attribute(task, attribute, attribute_predicted, *, train=None, pairs
     >>> task_to_attribute([[1], [1], [1], [0]], women_and_men, [[1, 0]] * 4)  # the man who paints is called a woman
     -0.33333333333333337
     """
-    labels, predicted = count(task, attribute), count_named(task=task, attribute_predicted=attribute_predicted)
-    return from_counts("T->A", labels, predicted, train=train, pairs=pairs)
+    return from_counts("T->A", *counts_of("T->A", task, attribute, attribute_predicted), train=train, pairs=pairs)
 
 
 def from_counts(direction, labels, predicted, *, train=None, ties="negative", pairs=False):
@@ -99,27 +99,18 @@ def from_counts(direction, labels, predicted, *, train=None, ties="negative", pa
     0.125
     """
     columns = pairs_of(direction, labels, predicted, train=train, ties=ties)
-    if pairs:
-        names = pd.MultiIndex.from_product([labels.attributes, labels.tasks], names=["attribute", "task"])
-        return pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index=names).reset_index()
-    defined = columns["reason"] == ""
-    if not defined.all():
-        reasons, counts = np.unique(columns["reason"][~defined], return_counts=True)
-        why = "; ".join(f"{count}: {reason}" for reason, count in zip(reasons, counts, strict=True))
-        warnings.warn(f"{(~defined).sum()} of {defined.size} pairs are undefined and left out ({why})", stacklevel=3)
-    if not defined.any():
-        return float("nan")
-    total = columns["amplification"][defined].sum()
-    # For MALS a mean over tasks of a sum over attributes, all of which are defined for a task or none.
-    return float(total / (defined.any(axis=0).sum() if direction == "MALS" else defined.sum()))
+    if not pairs:
+        return mean_of(direction, columns)
+    names = pd.MultiIndex.from_product([labels.attributes, labels.tasks], names=["attribute", "task"])
+    return pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index=names).reset_index()
 
 
 def from_table(direction, table, *, task, attribute, predicted, train=None, count=None, pairs=False):
     """Bias amplification from columns of any table that `fairlib.tables` reads; its engine counts them.
 
+    direction : "A->T" or "T->A".
     task, attribute : names of the columns of labels.
-    predicted : those of the predicted tasks (A->T) or attributes (T->A), in the order of the labels; for MALS both:
-        (tasks, attributes).
+    predicted : those of the predicted tasks (A->T) or attributes (T->A), in the order of the labels.
     train : a table with the same columns of labels, or `Counts`, that sets the direction y_at.
     count : column with the number of examples that a row stands for, in `train` too if it is there.
     pairs : as in `attribute_to_task`.
@@ -129,12 +120,9 @@ def from_table(direction, table, *, task, attribute, predicted, train=None, coun
     >>> round(from_table("A->T", people, **columns, count="people"), 12)
     -0.1
     """
-    said = answers(direction, task, attribute, predicted).values()
-    labels = count_columns(table, task, attribute, count=count)
+    labels, found = counts_of(direction, task, attribute, predicted, partial(count_columns, table, count=count))
     if not (train is None or isinstance(train, Counts)):
-        train = count_columns(train, task, attribute, count=count if count in tables.columns(train) else None)
-    given = "task" if direction == "T->A" else "attribute"
-    found = count_columns(table, *said, given=given, count=count, probabilities=direction != "MALS")
+        train = count_columns(train, task, attribute, count=count if count in tables.schema(train) else None)
     return from_counts(direction, labels, found, train=train, pairs=pairs)
 
 
@@ -173,8 +161,7 @@ def calibrated_threshold(scores, positive_rate: float) -> float:
     scores = np.asarray(scores, dtype=float)
     if scores.ndim != 1 or scores.size == 0 or np.isnan(scores).any():
         raise ValueError(f"scores must be a non-empty vector without NaN, found shape {scores.shape}")
-    if not 0 <= positive_rate <= 1:
-        raise ValueError(f"positive_rate must be in [0, 1], found {positive_rate}")
+    checked("positive_rate", positive_rate, "in [0, 1]", lambda rate: (rate >= 0) & (rate <= 1))
     values, counts = np.unique(scores, return_counts=True)
     marked = np.append(np.cumsum(counts[::-1])[::-1], 0)  # by the threshold at each distinct score, and above them all
     return float(np.append(values, np.inf)[np.abs(marked - round(positive_rate * scores.size)).argmin()])
@@ -205,29 +192,39 @@ def pairs_of(direction: str, labels: Counts, predicted: Counts, *, train, ties="
     }
 
 
-def check_direction(direction: str) -> None:
-    """Raise unless it is one of `DIRECTIONS`."""
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, found {direction!r}")
+def mean_of(direction: str, columns: dict[str, np.ndarray]) -> float:
+    """Return the mean over the pairs that are defined, and warn of the others."""
+    defined = columns["reason"] == ""
+    if not defined.all():
+        reasons, counts = np.unique(columns["reason"][~defined], return_counts=True)
+        why = "; ".join(f"{count}: {reason}" for reason, count in zip(reasons, counts, strict=True))
+        warnings.warn(f"{(~defined).sum()} of {defined.size} pairs are undefined and left out ({why})", stacklevel=4)
+    if not defined.any():
+        return float("nan")
+    # For MALS a mean over tasks of a sum over attributes, all of which are defined for a task or none.
+    size = defined.any(axis=0).sum() if direction == "MALS" else defined.sum()
+    return float(columns["amplification"][defined].sum() / size)
 
 
-def answers(direction: str, task, attribute, predicted) -> dict:
-    """Return the task and the attribute, in this order, that the model's counts are of: one or both are predicted."""
-    check_direction(direction)
-    if direction == "A->T":
-        return {"task_predicted": predicted, "attribute": attribute}
+def counts_of(direction: str, task, attribute, predicted, count=count) -> tuple[Counts, Counts]:
+    """Count the labels, and the labels with the predictions in place of the tasks (A->T) or attributes (T->A)."""
+    check_direction(direction, DIRECTIONS[:2])
+    both = {"task_predicted": predicted, "attribute": attribute}
     if direction == "T->A":
-        return {"task": task, "attribute_predicted": predicted}
-    both = _pair(predicted, "predicted must be (task_predicted, attribute_predicted) for MALS")
-    return dict(zip(("task_predicted", "attribute_predicted"), both, strict=True))
+        both = {"task": task, "attribute_predicted": predicted}
+    return count(task, attribute), count(*both.values(), named=tuple(both))
+
+
+def check_direction(direction: str, allowed=DIRECTIONS) -> None:
+    """Raise unless it is one that is allowed."""
+    if direction not in allowed:
+        raise ValueError(f"direction must be one of {', '.join(allowed)}, found {direction!r}")
 
 
 def counted(train) -> Counts:
     """Return `Counts` of training data that are (task, attribute), or `Counts` already."""
-    return train if isinstance(train, Counts) else count(*_pair(train, "train must be (task, attribute) or Counts"))
-
-
-def _pair(values, must: str) -> tuple | list:
-    if not isinstance(values, tuple | list) or len(values) != 2:  # an array of two rows would pass as a pair
-        raise ValueError(f"{must}, found {type(values).__name__}")
-    return values
+    if isinstance(train, Counts):
+        return train
+    if not isinstance(train, tuple | list) or len(train) != 2:  # an array of two rows would pass as a pair
+        raise ValueError(f"train must be (task, attribute) or Counts, found {type(train).__name__}")
+    return count(*train)

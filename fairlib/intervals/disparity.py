@@ -68,7 +68,7 @@ def disparity_interval(
     """Return mean(cost_a) - mean(cost_b) with its interval.
 
     cost_a, cost_b : what each example of the group pays, from 0 to `max_cost`; if `paired`, lists of equal length whose
-        i-th entries belong together. Lists, tables of one column, or counted costs (`fairlib.tables.costs`).
+        i-th entries belong together. Lists, or counted costs (`fairlib.tables.costs`).
     method : a name in `METHODS`. By default "exact_unconditional" where every cost is 0 or `max_cost`, which holds for
         all rates and is narrower than betting; "betting" for costs in between, "betting_pairs" if `paired`.
     rng : seed or Generator of the one shuffle with which betting keeps its promise; the other methods ignore it. A seed
@@ -84,7 +84,6 @@ def disparity_interval(
     allowed = [key for key, entry in METHODS.items() if entry.paired == paired]
     if method is not None and method not in allowed:
         raise ValueError(f"method must be one of {', '.join(allowed)} for paired={paired}, found {method!r}")
-    cost_a, cost_b = (tables.counted(cost) or cost for cost in (cost_a, cost_b))
     counted = isinstance(cost_a, tables.Counted) or isinstance(cost_b, tables.Counted)
     a, b = _counted("cost_a", cost_a, max_cost), _counted("cost_b", cost_b, max_cost)
     if paired and (counted or len(a.values) != len(b.values)):

@@ -190,21 +190,15 @@ class Cells:
         table = np.full((units, support), -np.inf)
         np.maximum.at(table, (self.unit, rank), values)  # of values that share a place, the largest stays
         table = np.maximum.accumulate(table, axis=1)  # units with fewer distinct values repeat their last
-        weight, group = self._weights()
-        weight = weight if among is None else weight * among
+        weight, group, draws = 1.0 if among is None else among, self.examples.group[None, :], self.draws
+        weight = weight if self._count is None else weight * self._count
+        if draws is not None:
+            weight, group = weight * draws.term_weight[:, self.examples.term], draws.term_group[:, self.examples.term]
+            weight = weight if self.by_unit else weight * draws.source_weight[:, self.examples.source]
         cell = ((np.arange(replicates)[:, None] * units + self.unit) * groups + group) * support + rank
         weight = np.broadcast_to(weight, cell.shape).ravel() if np.ndim(weight) else None
         weights = np.bincount(cell.ravel(), weight, minlength=math.prod(self.shape) * support)
         return Sample(table[:, None, :], weights.reshape(*self.shape, support))
-
-    def _weights(self) -> tuple[np.ndarray | float, np.ndarray]:
-        """Return the weight of each example and its group, in each replicate."""
-        examples, draws, weight, group = self.examples, self.draws, 1.0, self.examples.group[None, :]
-        if draws is not None:
-            weight, group = draws.term_weight[:, examples.term], draws.term_group[:, examples.term]
-            if not self.by_unit:
-                weight = weight * draws.source_weight[:, examples.source]
-        return weight if self._count is None else weight * self._count, group
 
     def _pooled(self, table: np.ndarray, axis: int = -1) -> np.ndarray:
         together = table.sum(axis=axis, keepdims=True)

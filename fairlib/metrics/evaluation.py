@@ -10,7 +10,7 @@ from fairlib.metrics import comparisons
 from fairlib.metrics.cells import Cells, Sample, background
 from fairlib.metrics.draws import Draws
 from fairlib.metrics.examples import ACCUMULATED, Examples, NotMeasurable
-from fairlib.metrics.table2 import BACKGROUNDS, NORMALIZERS, Metric
+from fairlib.metrics.table2 import NORMALIZERS, Metric
 
 REPLICATED_COMBINATIONS = 20  # per source and replicate: they average over sources, so few suffice
 
@@ -40,17 +40,17 @@ class Evaluation:
         if metric.kind == "MCM":
             return {ACCUMULATED: self._average(compare(score)[..., None], cells, real)[:, 0]}
         if metric.kind == "PCM":
-            values, compared = self._average(comparisons.of_pairs(compare, score), cells, real), groups
+            values = self._average(comparisons.of_pairs(compare, score), cells, real)
             member = np.stack(np.triu_indices(len(groups), 1))
             # A group's own value is the mean over the pairs that contain it.
             own = [values[:, (member == group).any(axis=0)].mean(axis=1) for group in range(len(groups))]
         else:
-            against, compared = self._background(metric, cells, score)
-            values = self._average(compare(against, score), cells, real)[:, [groups.index(name) for name in compared]]
+            against = self._score(metric, background(cells, metric.background))
+            values = self._average(compare(against, score), cells, real)
             own = values.T
-        rows = dict(zip(compared, own, strict=True))
+        rows = dict(zip(groups, own, strict=True))
         if metric.kind != "VBCM":
-            rows[ACCUMULATED] = values.sum(axis=1) / NORMALIZERS[metric.normalizer](len(compared))
+            rows[ACCUMULATED] = values.sum(axis=1) / NORMALIZERS[metric.normalizer](len(groups))
         return rows
 
     def why_undefined(self, metric: Metric, target: int | None) -> str:
@@ -84,19 +84,6 @@ class Evaluation:
         if found not in (cells.shape, (*cells.shape[:-1], 1)):
             raise ValueError(f"score must return a Sample or an array of shape {cells.shape}; found {found}")
         return score
-
-    def _background(self, metric: Metric, cells: Cells, score) -> tuple[np.ndarray | Sample, tuple]:
-        """Return the score of the background of each group, and the groups that are compared with it."""
-        groups, beta = self.examples.groups, metric.background
-        if beta in BACKGROUNDS:
-            against = self._score(metric, background(cells, beta))
-            if isinstance(against, Sample) and not isinstance(score, Sample):
-                raise ValueError("a comparison of one variation at a time needs a group's name as its background")
-            return against, groups
-        if beta not in groups:
-            allowed = ", ".join(map(repr, (*BACKGROUNDS, *groups)))
-            raise ValueError(f"background must be one of {allowed}, found {beta!r}")
-        return score[..., [groups.index(beta)]], tuple(group for group in groups if group != beta)
 
     def _one_variation_each(self, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
         """Return scores (replicates, units, combinations, groups), and which combinations of a unit are real."""

@@ -54,12 +54,6 @@ class Examples:
         """Whether rows are numbers of examples that nothing ties together."""
         return self.count is not None and self.resampled == EXAMPLES
 
-    @property
-    def independent(self) -> np.ndarray:
-        """How many things vary on their own in each group: its terms, or its examples where nothing ties them."""
-        weight = self.count if self.counted else None
-        return np.bincount(self.term_group, weight, minlength=len(self.groups)).astype(np.int64)
-
     def need(self, column: str) -> np.ndarray:
         """Return a column's array, or say that it is missing."""
         if (found := getattr(self, column)) is None:

@@ -71,8 +71,6 @@ def choose(metrics) -> tuple[dict[str, Metric], bool]:
         return METRICS, False
     names = metrics if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     chosen = dict(metrics) if isinstance(metrics, Mapping) else {name: METRICS.get(name) for name in names}
-    if not chosen:
-        raise ValueError("metrics must name at least one, found none; with None, all are measured")
     if wrong := [name for name, metric in chosen.items() if not isinstance(metric, Metric)]:
         raise ValueError(
             "metrics must be names from fairlib.METRICS or a mapping of names to Metric, but no Metric is found for "
@@ -99,15 +97,9 @@ def tabulate(parts, explicit: bool, *, replicates=0, confidence=0.95, combinatio
         tables += [table] if values else []
     if not tables:
         raise ValueError("none of the metrics can be measured: " + "; ".join(f"{k}: {v}" for k, v in left_out.items()))
-    result, examples = pd.concat(tables, ignore_index=True), parts[0][0]
-    few, many = examples.independent.min(), examples.independent.max()
-    result.attrs |= {
-        "groups": list(examples.groups),
-        "undefined": undefined,
-        "not measured": left_out,
-        "resampled": f"{examples.resampled} ({few} to {many} terms per group)" if replicates else "",
-        "no null": no_null,
-    }
+    result = pd.concat(tables, ignore_index=True)
+    groups = list(parts[0][0].groups)
+    result.attrs |= {"groups": groups, "undefined": undefined, "not measured": left_out, "no null": no_null}
     return result
 
 
@@ -172,8 +164,7 @@ def interval(metric: Metric, value: float, replicates: np.ndarray, confidence: f
     Ratios are compared on the log scale, where they are symmetric; what cannot be negative has no negative end. A
     replicate in which the metric is undefined counts as infinitely far; a value that is not finite has no interval.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        center, drawn = (np.log(value), np.log(replicates)) if metric.neutral == 1 else (value, replicates)
+    center, drawn = _scaled(metric, value), _scaled(metric, replicates)
     if not np.isfinite(center):
         return np.nan, np.nan
     distances = np.abs(drawn - center)
@@ -186,8 +177,12 @@ def interval(metric: Metric, value: float, replicates: np.ndarray, confidence: f
 
 def distance(metric: Metric, values):
     """Return how far values of a metric are from "no difference"; ratios on the log scale, where they are symmetric."""
+    return np.abs(_scaled(metric, values))
+
+
+def _scaled(metric: Metric, values):
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.abs(np.log(values)) if metric.neutral == 1 else np.abs(values)
+        return np.log(values) if metric.neutral == 1 else values
 
 
 def p_value(distance: float, null_distances: np.ndarray) -> float:

@@ -16,7 +16,7 @@ SENTENCE = ["source", "group", "term"]
 
 
 def measure_sequences(
-    tokens, metrics=None, *, classes=None, position: str = "position", slot: str = "slot", **options
+    tokens, metrics=None, *, classes=None, position="position", slot="slot", **options
 ) -> pd.DataFrame:
     """Measure fairness metrics of a sequence labeller; parameters and result as in `measure`, and what follows.
 
@@ -40,9 +40,7 @@ def measure_sequences(
     2   FNED   LOC  accumulated    1.0
     """
     chosen, explicit = choose(metrics)
-    names = Columns(**{name: options.pop(name) for name in Columns._fields if name in options})
-    if names.count is not None or names.bins is not None:
-        raise ValueError("count and bins are for tables of examples: a row of tokens is one token, as it is")
+    names = Columns(**{name: options.pop(name) for name in (*ROLES, "probability") if name in options})
     views, not_aligned = _views(tokens, names, {"position": position, "slot": slot}, classes)
     metrics_of: dict[str, dict] = {view: {} for view in views}
     for name, metric in chosen.items():
@@ -58,9 +56,9 @@ def measure_sequences(
 def _views(tokens, names: Columns, own: dict, classes) -> tuple[dict[str, Examples], int]:
     """Return the tokens, the spans and the aligned tokens as examples, and how many tokens could not be aligned."""
     roles = {role: getattr(names, role) for role in ROLES} | own
-    tags = probability_columns(names.probability, tables.columns(tokens))
-    tokens = tables.rows(tokens, list(dict.fromkeys([*roles.values(), *tags.values()])))
-    frame, order = _sorted(tokens, roles)
+    tags = probability_columns(names.probability, tables.schema(tokens))
+    columns = roles | {f"p_{tag}": name for tag, name in tags.items()}
+    frame = _sorted(tables.rows(tokens, list(dict.fromkeys(columns.values()))), columns)
     sentence = frame.groupby(SENTENCE, sort=False, observed=True).ngroup().to_numpy()
     if frame.assign(sentence=sentence).duplicated(["sentence", "position"]).any():
         raise ValueError(f"column {own['position']!r} must number the tokens of a sentence, found a number twice")
@@ -69,10 +67,8 @@ def _views(tokens, names: Columns, own: dict, classes) -> tuple[dict[str, Exampl
     by_span = matched[["label", "prediction"]].join(first.iloc[matched["sentence"]].reset_index(drop=True))
     types = {name: spans.split(frame[name])[1] for name in ("label", "prediction")}
     known, occurring = (sorted({*kinds} - {spans.OUTSIDE}) for kinds in (np.r_[*types.values()], types["label"]))
-    by_token = frame[[*SENTENCE, "slot"]].assign(**types, **_probability_of_types(tokens, tags, order, known))
-    wanted = occurring if classes is None else [classes] if isinstance(classes, str) else list(classes)
-    if strange := [name for name in wanted if name not in known]:
-        raise ValueError(f"classes must be entity types of the tags, {', '.join(known)}, found {strange[0]!r}")
+    by_token = frame[[*SENTENCE, "slot"]].assign(**types, **_probability_of_types(frame, tags, known))
+    wanted = occurring if classes is None else classes
     aligned, left_out = _aligned(by_token, sentence)
     found = {
         view: coded(some, Columns(), probability_columns("p_{}", some), classes=wanted, unit=unit)
@@ -83,8 +79,8 @@ def _views(tokens, names: Columns, own: dict, classes) -> tuple[dict[str, Exampl
     return found, left_out
 
 
-def _sorted(tokens: pd.DataFrame, columns: dict[str, str]) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the columns under the names of their roles, sentence by sentence and token by token, and that order."""
+def _sorted(tokens: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
+    """Return the columns under the names of their roles, sentence by sentence and token by token."""
     frame = tokens[list(columns.values())].set_axis(list(columns), axis=1)
     frame["position"] = pd.to_numeric(frame["position"].astype(object), errors="coerce")  # as text, 10 is before 2
     if empty := [columns[name] for name in frame if frame[name].isna().any()]:
@@ -92,17 +88,17 @@ def _sorted(tokens: pd.DataFrame, columns: dict[str, str]) -> tuple[pd.DataFrame
     if not (known := frame["slot"].isin([True, False])).all():
         raise ValueError(f"column {columns['slot']!r} must be true or false, found {frame['slot'][~known].iloc[0]!r}")
     order = np.lexsort([frame["position"], *(pd.factorize(frame[name])[0] for name in SENTENCE)])
-    return frame.iloc[order].reset_index(drop=True), order
+    return frame.iloc[order].reset_index(drop=True)
 
 
-def _probability_of_types(tokens: pd.DataFrame, tags: dict[str, str], order: np.ndarray, known: list[str]) -> dict:
+def _probability_of_types(tokens: pd.DataFrame, tags: dict[str, str], known: list[str]) -> dict:
     """Sum the probabilities of the tags of each type: columns p_<type>."""
     sums: dict[str, np.ndarray] = {}
     for tag, name in tags.items():
         if (of_position := tag[:2] in ("B-", "I-", "L-", "U-")) or tag in (spans.OUTSIDE, *known):
-            values = tokens[name].to_numpy(dtype=float)[order]
-            if not np.isfinite(values).all() or values.min() < 0:  # before a sum could hide it
-                raise ValueError(f"probabilities must lie in [0, 1]; column {name!r} holds others or missing values")
+            values = tokens[f"p_{tag}"].to_numpy(dtype=float)
+            if values.min() < 0:  # before a sum could hide it
+                raise ValueError(f"probabilities must lie in [0, 1]; column {name!r} holds others")
             kind = f"p_{tag[2:] if of_position else tag}"
             sums[kind] = sums.get(kind, 0.0) + values
     return sums

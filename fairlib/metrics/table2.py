@@ -37,7 +37,7 @@ BACKGROUNDS = {"all": "S", "complement": "S \\ Sᵗ"}
 EXAMPLES = {"all": "", "gold": ", y(x) = c", "other": ", y(x) ≠ c"}
 ALLOWED = {
     "kind": KINDS, "normalizer": ("", *NORMALIZERS), "fairness": ("group", "counterfactual"), "examples": EXAMPLES,
-    "uses": ("predictions", "probabilities"),
+    "background": BACKGROUNDS, "uses": ("predictions", "probabilities"),
 }  # fmt: skip
 
 
@@ -49,10 +49,10 @@ class Metric:
     score: Callable  # phi: Cells -> numbers or a Sample per cell
     comparison: Callable  # d
     normalizer: str = ""  # N: "1", "|T|", "|T| choose 2"; empty for the correct one of the kind
-    background: str = "all"  # beta: "all", "complement", or the name of a group, which then is no longer compared
+    background: str = "all"  # beta: "all" or "complement"
     fairness: str = "group"  # or "counterfactual": the same source across groups, averaged over sources
     examples: str = "all"  # or "gold": only those of the class that is measured; "other": only those of other classes
-    single: bool = False  # A = {x}: one variation per group at a time, averaged over their Cartesian product
+    single: bool = False  # A = {x}: one variation per group at a time, averaged over their product; for PCM and MCM
     per_class: bool = True  # measured for each class against the rest; False where the score takes all classes together
     two_groups: bool = False  # d is not commutative: not defined for more than two groups
     uses: str = "predictions"  # or "probabilities"
@@ -64,9 +64,8 @@ class Metric:
         for name, allowed in ALLOWED.items():
             if (value := getattr(self, name)) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, found {value!r}")
-        for name in ("score", "comparison"):
-            if not callable(getattr(self, name)):
-                raise ValueError(f"{name} must be a function, found {getattr(self, name)!r}")
+        if self.single and "BCM" in self.kind:
+            raise ValueError("single must be False for metrics with a background, which has many variations")
         if not self.per_class and self.examples != "all":
             raise ValueError(f"examples must be 'all' where per_class is False, found {self.examples!r}")
         if not self.normalizer:
@@ -137,7 +136,7 @@ def table(metrics: dict[str, Metric] | None = None) -> pd.DataFrame:
             "φ(A)": getattr(metric.score, "symbol", metric.score.__name__) + EXAMPLES[metric.examples],
             "d": getattr(metric.comparison, "symbol", metric.comparison.__name__),
             "N": metric.normalizer or "–",
-            "β": BACKGROUNDS.get(metric.background, metric.background) if "BCM" in metric.kind else "–",
+            "β": BACKGROUNDS[metric.background] if "BCM" in metric.kind else "–",
             "groups": "two" if metric.two_groups else "any",
             "uses": metric.uses,
             "reference": metric.reference,

@@ -14,7 +14,6 @@ in parts of a bounded size, whose counts add up.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -29,7 +28,6 @@ from fairlib.tables.opening import opened
 
 COUNT, PARTS = "fairlib: count", "fairlib: parts of a case"
 MOST = 2.0**53  # cases that a row may stand for
-MOST_CELLS = 1 << 20  # combinations, whether they occur or not, that are counted by their number
 ROWS = 1 << 18  # of a part, where there is no engine: bounds the memory
 MOST_PENDING = 1 << 20  # rows of counts that wait to be added up
 
@@ -80,26 +78,9 @@ def costs(
     return tuple(_counted(found[found[group] == name], cost) for name in between)
 
 
-def counted(values) -> Counted | None:
-    """Return a table of one column as its counted values; None for what is a list or an array already."""
-    if isinstance(values, Counted):
-        return values
-    if not (hasattr(type(values), "columns") or hasattr(type(values), "features")):
-        return None
-    names = columns(values)
-    if len(names) != 1:
-        raise ValueError(f"a table of costs must have one column, found {listed(names)}; see tables.costs")
-    return _counted(counts(values, names), names[0])
-
-
 def cases(count: str | None) -> Total:
     """How many cases there are: rows, or the sum of a column of counts."""
     return Total(None if count is None else nw.col(count).cast(nw.Float64))  # a sum of small numbers may be large
-
-
-def columns(table) -> list[str]:
-    """Return the names of a table's columns, without reading its rows."""
-    return schema(table).names()
 
 
 def schema(table) -> nw.Schema:
@@ -194,32 +175,7 @@ def listed(values: Iterable, most: int = 12) -> str:
     return ", ".join(map(repr, values[:most])) + (f" and {len(values) - most} more" if len(values) > most else "")
 
 
-def _packed(part, by: list[str]) -> pd.DataFrame | None:
-    """Count rows of pandas, of columns with few values, by one number each, in less time than a group-by takes."""
-    frame = part.to_native() if by and part.implementation.is_pandas() else pd.DataFrame()
-    if not len(frame) or "f" in {frame[name].dtype.kind for name in by}:
-        return None
-    try:
-        coded = [pd.factorize(frame[name], sort=True, use_na_sentinel=False) for name in by]
-    except TypeError:  # values that are lists, say
-        return None
-    if math.prod(sizes := [len(values) for _, values in coded]) > MOST_CELLS:
-        return None
-    number = np.zeros(len(frame), dtype=np.intp)
-    for (codes, _), size in zip(coded, sizes, strict=True):
-        number *= size  # in place, which takes a fifth of the time of `numpy.ravel_multi_index`
-        number += codes
-    count = np.bincount(number)
-    occurring = np.flatnonzero(count)
-    columns = zip(by, coded, np.unravel_index(occurring, sizes), strict=True)
-    found = {name: pd.Series(values.take(place), dtype=frame[name].dtype) for name, (_, values), place in columns}
-    return pd.DataFrame(found | {COUNT: count[occurring]})
-
-
 def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[str, nw.Expr]) -> pd.DataFrame:
-    counting = not derived and all(total.value is None for total in totals.values())
-    if counting and (found := _packed(part, by)) is not None:
-        return found
     # Engines are at their best where what is aggregated is a column, so the values become columns first.
     values = {name: total.value for name, total in totals.items() if total.value is not None}
     part = part.with_columns(**derived, **values) if derived or values else part

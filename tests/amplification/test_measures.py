@@ -233,7 +233,7 @@ def test_a_table_gives_what_its_columns_give():
         wrong.loc[7, column] = value
         with pytest.raises(ValueError, match="(column 't3' must hold|attribute must be) 0 or 1, found"):
             amp.from_table("A->T", wrong, **few, predicted=tasks[:4])
-    with pytest.raises(ValueError, match=r"'p_man' must hold probabilities in \[0, 1\], found 300 row"):
+    with pytest.raises(ValueError, match=r"'p_man' must hold probabilities in \[0, 1\], found other or missing"):
         amp.from_table("T->A", frame.assign(p_man=7), **few, predicted=said)
     with pytest.raises(ValueError, match="the table has no rows"):
         amp.from_table("A->T", frame[:0], **few, predicted=tasks[:4])

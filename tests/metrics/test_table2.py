@@ -321,18 +321,6 @@ def test_a_group_that_is_called_like_a_background_is_still_compared(name):
     pd.testing.assert_series_equal(plain.rename({"a": name}).loc[named.index], named)
 
 
-def test_a_group_can_be_the_background_and_then_is_no_longer_compared():
-    frame = suite(groups=("original", "a", "b"), terms=1, seed=9)
-    gap = replace(METRICS["CFGap"], kind="BCM", normalizer="|T|", background="original")  # as Table 2 prints it
-    found = fairlib.measure(frame, {"CFGap": gap}, classes="pos").set_index("group")["value"]
-    wide = frame.pivot(index="source", columns="group", values="p_pos")
-    assert list(found.index) == ["a", "b", "accumulated"]
-    assert found["a"] == pytest.approx((wide["original"] - wide["a"]).abs().mean())
-    assert found["accumulated"] == pytest.approx(found[["a", "b"]].mean())
-    spread = replace(gap, comparison=lambda x, y: np.abs(x - y))  # the same, without its closed form
-    assert value(frame, {"m": spread}, "pos") == pytest.approx(found["accumulated"])
-
-
 def test_sampled_combinations_agree_with_the_closed_form():
     frame = suite(sources=60, groups=("a", "b", "c", "d"), terms=5, seed=10)
     for name, score in (("PertSR", np.ptp), ("CFGap", None)):
@@ -356,8 +344,9 @@ def test_the_same_seed_gives_the_same_combinations():
         ({"normalizer": "T"}, "normalizer must be one of"),
         ({"fairness": "both"}, "fairness must be one of"),
         ({"examples": "some"}, "examples must be one of"),
-        ({"score": 3}, "score must be a function"),
         ({"per_class": False, "examples": "gold"}, "examples must be 'all'"),
+        ({"kind": "BCM", "background": "men"}, "background must be one of 'all', 'complement', found 'men'"),
+        ({"kind": "BCM", "single": True}, "single must be False for metrics with a background"),
     ],
 )
 def test_a_metric_that_cannot_be_says_why(change, message):
@@ -366,13 +355,9 @@ def test_a_metric_that_cannot_be_says_why(change, message):
         Metric(**options)
 
 
-def test_a_score_of_the_wrong_shape_or_an_unknown_background_is_an_error():
+def test_a_score_of_the_wrong_shape_or_without_its_class_is_an_error():
     frame = suite()
     with pytest.raises(ValueError, match=r"array of shape \(1, 1, 3\); found \(\)"):
         fairlib.measure(frame, {"m": Metric("PCM", lambda cells: 1.0, comparisons.difference)})
-    with pytest.raises(ValueError, match="background must be"):
-        fairlib.measure(frame, {"m": replace(METRICS["FPED"], background="men")})
     with pytest.raises(ValueError, match="no class of its own"):
         fairlib.measure(frame, {"m": replace(METRICS["FPED"], per_class=False)})
-    with pytest.raises(ValueError, match="needs a group's name as its background"):
-        fairlib.measure(frame, {"m": replace(METRICS["CFGap"], kind="BCM", comparison=lambda x, y: x - y)})
