@@ -148,7 +148,7 @@ def facts(notebooks: dict[str, str]) -> dict:
     rows = re.findall(r"\(notebooks/(\w+)\.ipynb\) \| (.*?) \|", (ROOT / "README.md").read_text(encoding="utf-8"))
     return {
         "bound": coverage.observed_size("bernstein_maximal", error=0.2),
-        "betting": coverage.observed_size("betting", error=0.2),
+        "exact": coverage.observed_size("exact_unconditional", error=0.2),
         "sentence": ledger.sentence(verdicts),
         "experiments": verdicts.to_dict("records"),
         "rows": ledger_rows(table),
