@@ -141,6 +141,7 @@ def facts(notebooks: dict[str, str]) -> dict:
     cells = nbformat.read(start, as_version=4).cells if start.exists() else []
     paths = next((cell.source for cell in cells if cell.id == "paths"), "")
     table = pd.read_csv(ledger.FIGURES / "ledger.csv", dtype=str, keep_default_na=False)
+    page = (ledger.FIGURES / "ledger.md").read_text(encoding="utf-8")
     verdicts = ledger.verdicts(table).reset_index()
     verdicts["paper"] = verdicts["experiment"].str.split("/").str[0].map(PAPERS)
     parts = verdicts[["data", "model", "suite", "code"]] == "original"
@@ -153,7 +154,7 @@ def facts(notebooks: dict[str, str]) -> dict:
         "experiments": verdicts.to_dict("records"),
         "rows": ledger_rows(table),
         "statuses": ledger.STATUSES,
-        "rule": ledger.RULE,
+        "rule": next(line for line in page.splitlines() if line.startswith("An experiment is judged")),
         "papers": AUTHORS,
         "public": public(),
         "notebooks": notebooks,
