@@ -8,6 +8,8 @@ from __future__ import annotations
 import inspect
 import re
 import shutil
+import subprocess
+import sys
 from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
@@ -39,6 +41,7 @@ GROUPS = {  # title -> which notebooks, and which other pages
 }
 DOCUMENTS = ("docs/found_in_the_papers.md", "docs/checked_against.md", "CONTRIBUTING.md")
 WIDGET = "application/vnd.jupyter.widget-view+json"
+DRAWN = {"code_prompt_show": "Show how it is drawn", "code_prompt_hide": "Hide how it is drawn"}
 SAVED = re.compile(r"""plots\.save\([^"']*["']([^"']+)["']""")  # the name of a figure that a cell writes
 
 
@@ -98,16 +101,20 @@ def transformed(notebook, *, name: str, figures: Path = ledger.FIGURES):
         if cell.cell_type == "code":
             cell.outputs = outputs_of(cell, figures)
             hidden = {"ledger": "remove-input", "solution": "hide-cell"}
-            cell.metadata["tags"] = [hidden[tag] for tag in sorted(tags & set(hidden))] + sorted(
-                tags & {"stub", "check"}
-            )
+            tags_kept = [hidden[tag] for tag in sorted(tags & set(hidden))] + sorted(tags & {"stub", "check"})
+            cell.metadata["tags"] = tags_kept
+            if SAVED.search(cell.source) and not tags_kept:  # how a figure is drawn is for those who ask
+                cell.metadata |= {"tags": ["hide-input"], "mystnb": DRAWN}
         elif "prediction" in tags:
             cell.source = admonition("Predict", re.sub(r"^\*\*Predict\.\*\*\s*", "", cell.source), "tip predict")
         elif "solution" in tags:
             text = re.sub(r"^\*\*Solutions?\.?\*\*\.?\s*", "", cell.source)
             cell.source = admonition("Solution", text, "dropdown")
         cells.append(cell)
-    download = f'<p class="fetch"><a href="{name}.ipynb" download>Download this notebook</a> and run it yourself.</p>'
+    download = (
+        f'<p class="fetch"><a href="{name}.ipynb" download>Download this notebook</a> and run it yourself, '
+        f'or <a href="student/{name}.ipynb" download>its copy without solutions</a>.</p>'
+    )
     first, rest = cells[0].source.split("\n", 1) if "\n" in cells[0].source else (cells[0].source, "")
     cells[0].source = f"{first}\n\n{download}\n\n{rest}"
     kept = {key: value for key, value in notebook.metadata.items() if key != "widgets"}
@@ -196,8 +203,10 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "notebooks").mkdir(parents=True)
     shutil.copytree(ledger.FIGURES, extra / "figures", ignore=shutil.ignore_patterns("*.png"))
-    notebooks = {}
-    for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+    notebooks, stored = {}, sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+    without = [ROOT / "notebooks" / "execute.py", "--student", extra / "notebooks" / "student", *stored]
+    subprocess.run([sys.executable, *map(str, without)], check=True)
+    for path in stored:
         shutil.copy(path, extra / "notebooks")
         notebook = nbformat.read(ROOT / "build" / path.name, as_version=4)
         notebooks[path.stem] = notebook.cells[0].source.splitlines()[0].removeprefix("# ")

@@ -81,7 +81,14 @@ def test_cells_are_shown_by_their_tags(figures):
 def test_the_title_stays_first_and_the_stored_notebook_can_be_fetched(figures):
     first = shown(figures=figures).cells[0].source
     assert first.startswith("# 99 Title\n\n") and first.endswith("The question.")
-    assert '<a href="99_title.ipynb" download>' in first
+    assert '<a href="99_title.ipynb" download>' in first and '<a href="student/99_title.ipynb" download>' in first
+
+
+def test_how_a_figure_is_drawn_is_folded_and_its_solution_is_called_one(figures):
+    draw = 'plots.save(figure, "one", caption=caption)'
+    drawn, solved = shown(code(draw), code(draw, tag="solution"), figures=figures).cells[-2:]
+    assert drawn.metadata == {"tags": ["hide-input"], "mystnb": prepare.DRAWN}
+    assert solved.metadata == {"tags": ["hide-cell"]}
 
 
 def test_what_only_moves_is_left_out_with_its_state(figures):
