@@ -10,6 +10,7 @@ from fairlib import plots
 from fairlib.auditing import findings
 from fairlib.auditing.findings import records
 from fairlib.auditing.page import of_single_attributes
+from fairlib.auditing.rates import COST
 
 MOST, MOST_GROUPS = 30, 6  # comparisons in a figure, the clearest; groups in one of probabilities, the largest
 
@@ -17,6 +18,9 @@ MOST, MOST_GROUPS = 30, 6  # comparisons in a figure, the clearest; groups in on
 def comparisons(report) -> plt.Figure:
     """Draw the comparisons of single attributes, with the margin as a band."""
     rows = of_single_attributes(report).dropna(subset="low")
+    rows = rows[rows["rate"] != COST]  # whose axes, on the page, are their own
+    if rows.empty:
+        raise ValueError("comparisons: nothing to draw, but costs perhaps; the page has those")
     rows = rows.sort_values("p", kind="stable").head(MOST).sort_index()
     drawn, ax = plt.subplots(figsize=(plots.WIDTH, 0.9 + 0.24 * len(rows)), layout="constrained")
     margin = 100 * report.setting.margin
