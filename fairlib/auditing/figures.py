@@ -69,7 +69,8 @@ def _by_attribute(found: pd.DataFrame | None, x: str, words: dict[str, str]) -> 
                     plots.intervals(mine[x], *ends, ax=ax, colour=colour, marker=marker, label=name)
                     ax.axline((0, 0), slope=1, color=plots.COLOURS["grey"], linewidth=1, zorder=0)
         for ax, column in zip(own, columns, strict=True):
-            ax.set(xlabel=f"{x} of {_written(rows['class'].iloc[0])}", ylabel=words[column], xlim=(0, 1), ylim=(0, 1))
+            ax.axis((-0.02, 1.02, -0.02, 1.02))  # so that marks at the ends are whole
+            ax.set(xlabel=f"{x} of {_written(rows['class'].iloc[0])}", ylabel=words[column])
         title = attribute if len(largest) == rows["group"].nunique() else f"{attribute}: the largest"
         own[-1].legend(title=_written(title), loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     return drawn

@@ -118,7 +118,7 @@ def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str
         sizes = f", {'all' if large == among else f'{large:,}' if large else 'none'} of {them} {setting.points} or more"
         subject = f", first of all for {first.subject}" if first and (large or not among) else ""
         told = f"{shown:,} {'is' if shown == 1 else 'are'} shown{sizes if among else ''}{subject}"
-        treated = "This model treats groups differently" if setting.predicts else "Groups fare differently"
+        treated = "Groups fare differently" if (frame["rate"] == COST).all() else "This model treats groups differently"
         return f"{treated}: of {asked}, {told}."
     if small == tested:
         return f"No difference of {setting.points} or more: all {asked} are ruled out to be so large."

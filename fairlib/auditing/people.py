@@ -177,8 +177,8 @@ def _cells(table, columns: Columns, cost: Cost | None = None, *, by_level: bool 
     for a, b in POWERS:
         if (columns.weight or not a) and b <= most:
             totals[POWER.format(a, b)] = tables.Total(math.prod([size] * a + [value] * b, start=times))
-    how = {"derived": derived, "uses": [*held], "limits": limits}
-    return tables.reduce(table, [*by, *derived], totals, **how, count=columns.count)
+    how = {"derived": derived, "uses": [*held], "limits": limits, "count": columns.count}
+    return tables.reduce(table, [*by, *derived], totals, **how)
 
 
 def _powers(cells: pd.DataFrame, columns: Columns, notes: list[str]) -> dict[tuple[int, int], np.ndarray]:
@@ -193,6 +193,7 @@ def _powers(cells: pd.DataFrame, columns: Columns, notes: list[str]) -> dict[tup
     like = f"as sure as {n / effect:,.0f} of equal weight (Kish's design effect: {effect:.2f})"
     notes.append(f"Weighted by {columns.weight!r}; regardless of outcomes, {n:,} cases are {like}.")
     if effect > 1 + 1e-12:
+        notes.append("Metrics of the literature take no weights and are left out.")
         return powers
     return {(0, b): values / (weight / n) ** b for (a, b), values in powers.items() if not a}
 
@@ -204,8 +205,7 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive, cost: Cost | None = 
     attributes = {name: _attribute(cells[name], cells[COUNT], notes) for name in columns.group}
     named = {role: name for role in ("label", "prediction", "compare") if (name := getattr(columns, role))}
     outcomes = _one_type({role: complete(cells, name) for role, name in named.items()}, notes)
-    alone = not outcomes and not columns.probability  # costs, that is
-    if alone and positive is not None:
+    if (alone := not outcomes and not columns.probability) and positive is not None:
         raise ValueError(f"positive: costs alone have no classes, found {positive!r}")
     classes, names, chosen = _classes(outcomes, columns, positive) if not alone else ([], [], [])
     found = {role: index(column, classes) for role, column in outcomes.items()}

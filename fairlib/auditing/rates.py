@@ -141,10 +141,7 @@ def own(name: str, share: str) -> Rate:
 
 
 def measured(people: People, rates: Mapping[str, Rate], names: Iterable[str] = (), own=()) -> dict[str, Rate]:
-    """Return which rates the columns allow; only those asked for by name, if any are, and one's own, which must be.
-
-    One's own name for a rate takes the place of ours.
-    """
+    """Return which rates the columns allow, or those asked for; one's own, which must be, take the place of ours."""
     lacking = {name: [part for part in rate.needs if getattr(people, part) is None] for name, rate in rates.items()}
     for name in (*names, *own):
         if name not in rates:
@@ -154,7 +151,7 @@ def measured(people: People, rates: Mapping[str, Rate], names: Iterable[str] = (
             spoken = ", ".join("a probability" if part == "score" else f"a {part}" for part in lacking[name])
             raise ValueError(f"metrics: {name!r} needs {spoken} column")
     meant = {name: (rate.per_class, [*map(set, rate.outcomes)]) for name, rate in rates.items()}
-    renamed = {name for name in {*rates} - {*own} if meant[name] in [meant[mine] for mine in own]}
+    renamed = [name for name in rates if name not in own and meant[name] in map(meant.get, own)]
     chosen = (*names, *own) if names else [name for name in rates if not lacking[name] and name not in renamed]
     return {name: rates[name] for name in chosen}
 
@@ -163,8 +160,7 @@ def sums(people: People, rates: Mapping[str, Rate]) -> Iterator[Sums]:
     """Reduce the counts to one rate after another, for each class that is measured."""
     for name, rate in rates.items():
         for c in people.positive if rate.per_class else (None,):
-            class_name = EVERY_CLASS if c is None else people.classes[c]
-            class_name = people.cost.name if name == COST else class_name
+            class_name = people.classes[c] if c is not None else people.cost.name if name == COST else EVERY_CLASS
             yield Sums(name, rate, class_name, *_sums(people, rate, c))
 
 

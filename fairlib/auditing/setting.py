@@ -45,12 +45,11 @@ class Setting:
         for role in ("probability", "count", "within", "compare", "cost", "weight"):
             if role in roles and [*names, *roles.values()].count(roles[role]) > 1:
                 raise ValueError(f"{role}: column {roles[role]!r} plays another part already")
-        if not self.predicts and ("cost" not in roles or {"label", "compare"} & {*roles}):
+        if not {"prediction", "probability"} & {*roles} and ("cost" not in roles or {"label", "compare"} & {*roles}):
             raise ValueError("prediction: name a column of predictions, or one of probabilities; neither was given")
-        size = 1 if self.cost_margin is None else self.cost_margin if "cost" in roles else 0
-        if not isinstance(size, Real) or not 0 < size < math.inf:
-            allowed = "above 0, in the units of a column of costs"
-            raise ValueError(f"cost_margin must be {allowed}, found {self.cost_margin!r}, cost={columns.cost!r}")
+        size = self.cost_margin
+        if size is not None and not ("cost" in roles and isinstance(size, Real) and 0 < size < math.inf):
+            raise ValueError(f"cost_margin must be above 0, in the units of a cost column, found {size!r}")
         for name in ("threshold", "margin", "confidence", "power"):
             value = getattr(columns if name == "threshold" else self, name)
             if not isinstance(value, Real) or not 0 < value < 1:
@@ -60,11 +59,6 @@ class Setting:
                 raise ValueError(f"{name} must be a whole number from {least} on, found {value!r}")
         if strange := [name for name in self.references if name not in names]:
             raise ValueError(f"reference: {strange[0]!r} is no group column; these are {listed(names)}")
-
-    @property
-    def predicts(self) -> bool:
-        """Whether there are predictions, and not costs alone."""
-        return bool(self.columns.prediction or self.columns.probability)
 
     @property
     def alpha(self) -> float:
@@ -85,7 +79,8 @@ class Setting:
     def points(self) -> str:
         """The margin in words; of costs alone without a margin, none."""
         points, cost = f"{100 * self.margin:g} points", f"{self.cost_margin or 0:g} of ‘{self.columns.cost}’"
-        return " or ".join([points] * self.predicts + [cost] * bool(self.cost_margin))
+        predicts = bool(self.columns.prediction or self.columns.probability)
+        return " or ".join([points] * predicts + [cost] * bool(self.cost_margin))
 
     @property
     def references(self) -> Mapping[str, object]:

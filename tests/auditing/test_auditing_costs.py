@@ -171,7 +171,7 @@ def test_weighted_rates_are_hajeks_and_cases_are_sources_of_the_size_of_their_we
     effect = len(whole) * (whole["w"] ** 2).sum() / whole["w"].sum() ** 2
     said = f"900 cases are as sure as {900 / effect:,.0f} of equal weight (Kish's design effect: {effect:.2f})"
     assert said in report.aside[0] and said.replace("'", "&#39;") in report.to_html()
-    assert report.metrics.empty and "take no weights" in report.metrics.attrs["notes"][0] and report.gaps.empty
+    assert report.metrics.empty and "take no weights" in report.aside[1] and report.gaps.empty
     by_person = fairlib.audit(whole, group="sex", **LABELLED, weight="w", source="person").to_frame()
     repeated = fairlib.audit(copies, group="sex", **LABELLED, source="person").to_frame()
     np.testing.assert_allclose(by_person[same], repeated[same], rtol=1e-6, atol=1e-12)
@@ -192,7 +192,7 @@ REFUSED = {
     "weight: not beside a within": {"weight": "w", "within": "place"},
     "weight: not beside a compare": {"weight": "w", "compare": "place"},
     "cost_margin must be above 0": {"cost": "minutes", "cost_margin": 0},
-    "cost_margin must be above 0.*cost=None": {"cost_margin": 2},
+    "cost_margin must be above 0, in the units of a cost column, found 2": {"cost_margin": 2},
     "cost: column 'sex' plays": {"cost": "sex"},
     "cost: column 'age' must hold numbers": {"cost": "age"},
     "column 'lost' has 2 missing": {"cost": "lost"},
