@@ -240,7 +240,7 @@ def drawn_weights(rng, n, shares, kind):
 
 @pytest.mark.parametrize(("kind", "n"), [*itertools.product(["by outcome", "by weight"], [60, 250])])
 def test_intervals_with_informative_weights_cover(kind, n):
-    """Coverage of 95 % intervals in 300 surveys (Monte Carlo error .013); of 2,000 surveys it is .955 to .985."""
+    """Coverage of 95 % intervals in 300 surveys (Monte Carlo error .013)."""
     rng, hits, surveys, shares = np.random.default_rng(5), 0, 300, (0.1, 0.3)
     whole = drawn_weights(rng, 400_000, shares, kind)
     a, b = (np.average(one["y"], weights=one["w"]) for _, one in whole.groupby("g"))
