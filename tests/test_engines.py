@@ -222,6 +222,14 @@ def test_audit(held_by, frame, columns):
     same(fairlib.audit(held_by(frame), **how).to_frame(), fairlib.audit(frame, **how).to_frame())
 
 
+def test_audit_of_costs_and_weights(held_by, frame):
+    numbers = np.random.default_rng(0).gamma(4, 10, (2, len(frame)))
+    frame = frame.assign(minutes=numbers[0], weight=numbers[1])
+    how = {"group": "group", "label": "label", "prediction": "prediction", "cost": "minutes", "weight": "weight"}
+    found, expected = (fairlib.audit(table, **how).to_frame() for table in (held_by(frame), frame))
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-7)  # sums in another order
+
+
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.paired])
 def test_disparity_interval(held_by, frame, method):
     """From the costs of two groups counted in the engine, as from two lists."""

@@ -88,7 +88,7 @@ def _opened(path: Path, asked: dict, form: dict) -> str | Delimited:
         return str(path)
     if path.suffix.lower() in SPREADSHEETS:
         raise ValueError(f"{path} is a spreadsheet; save its sheet as CSV (File, Save as, CSV UTF-8) and audit that")
-    parts = ("probability", "count"), ("label", "prediction", "compare")
+    parts = ("probability", "count", "cost", "weight"), ("label", "prediction", "compare")
     numbers, classes = (tuple(filter(None, map(asked.get, names))) for names in parts)
     table = Delimited(path, **form, numbers=numbers, classes=classes)
     if path.is_file() and table.found_separator == ";":

@@ -9,6 +9,10 @@ Wilson's; Zou and Donner 2008). The test is the interval's own: p is the level a
   interval covers 95 % or more but where one rate is nearly 0 and the other nearly 1 (.927 at 30 and 30, rates of .01
   and .99), and its test errs in at most .9 of the cases that its level allows, at levels from 5 % to 1 in 100,000.
 - Means of probabilities: m (1 - m) / (s² / n), by how much they vary.
+- Costs, from the lowest to the highest: alike; none where they are so skewed that a mean is, too. Of 600 intervals of
+  each of five kinds of costs, from 30 cases on, those given cover .955 or more. Where four fifths are 0, and the others
+  exponential, 2 % are given at 30 and 30, of which .64 cover, and 14 % at 100 and 100 (.94).
+- Cases that weigh more or less (survey weights): as sources of these sizes below, each a case of its own.
 - Cases that belong together by their source: m (1 - m) / V, where V is the variance between sources (Korn and Graubard
   1998), unbiased and with the degrees of freedom that it has for independent cases (Bell and McCaffrey 2002). Where a
   side must have a `minimum` of sources, those of sizes n count for (Σ n)² / Σ n²: of fewer, V says too little.
@@ -23,6 +27,7 @@ that of the others' mean. A normal approximation: for rare events and strict lev
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
@@ -34,6 +39,7 @@ from fairlib.auditing.rates import Sums
 from fairlib.interval import bisection
 
 SUREST = 20.0  # standard deviations: p-values below 1e-88 are not told apart
+ENOUGH = 10  # times the squared skewness
 ROUNDING = 1e-12  # what sums of squares leave of none
 MOST_MORE = 40.0  # log2 of the cases that anybody could add
 
@@ -52,11 +58,19 @@ class Contrast:
     variance: np.ndarray  # of one more case of the group
     variance_others: np.ndarray  # of the others' mean
     expected: np.ndarray  # the share that a group would have that is like the others; NaN for what is no share
+    third: np.ndarray | float = 0.0  # of the means of costs, (2, groups): the third central moment
 
     @property
     def difference(self) -> np.ndarray:
         """The group's mean less the others'."""
         return self.value[0] - self.value[1]
+
+    @property
+    def trusted(self) -> np.ndarray:
+        """Whether no mean of costs is skewed: n ≥ 10 g² where g is the skewness (Cochran 1977, Sampling techniques)."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            variance = _spread(self.value, self.span) / self.worth
+        return ~(ENOUGH * self.third**2 > variance**3).any(axis=0)
 
     @cached_property
     def p(self) -> np.ndarray:
@@ -70,37 +84,46 @@ class Contrast:
         touching = np.array([~(_low(upwards, z) > 0) for z in steps[1:-1]] + [np.full(len(below), True)])
         first = touching.argmax(axis=0)
         z = bisection(lambda z: _low(upwards, z) > 0, steps[first], steps[first + 1], steps=30)
-        return np.where(np.isnan(self.difference), np.nan, 2 * ndtr(-z))
+        return np.where(np.isnan(self.difference) | ~self.trusted, np.nan, 2 * ndtr(-z))
 
 
 def contrast(sums: Sums, family: Family) -> Contrast:
     """Return what either side of each comparison of a family says, and how surely."""
-    summed = [family.total(values) for values in (sums.count, sums.total, sums.square)]
-    n, k, s = (np.stack([values[family.compared], family.others(values)]).astype(float) for values in summed)
-    span = float(sums.rate.farthest)
+
+    def sides(values: np.ndarray) -> np.ndarray:
+        values = family.total(values)
+        return np.stack([values[family.compared], family.others(values)]).astype(float)
+
+    cases, n, k = sides(sums.count), sides(sums.power(1, 0)), sides(sums.power(0, 1))
+    span, third = float(sums.rate.farthest), np.zeros(n.shape)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = k / n
         if family.source is None:
-            of_sizes, squares, shared = (n, n), s - n * mean**2, 0.0
+            power, shared = lambda a, b: sides(sums.power(a, b)), 0.0
         else:
-            of_sizes, squares, shared = _over_sources(sums, family, mean)
-        units = np.floor(np.nan_to_num(n**2 / of_sizes[0]) + ROUNDING * n)
-        if family.source is None and not sums.rate.uses_probability:
+            power, shared = _over_sources(sums, family, mean)
+        of_sizes = power(2, 0), power(3, 0)
+        units = np.floor(np.nan_to_num(n**2 / of_sizes[0]) * (1 + ROUNDING))
+        if family.source is None and not sums.rate.uses_probability and not sums.powers:
             worth, freedom, correlation = n, np.full(n.shape, np.inf), np.zeros(n.shape[1])
             # A group as yet too small to know is taken to be like the others; half a case more keeps off the edge.
             expected = (k[1] + 0.5) / (n[1] + 1)
             variance, others = expected * (1 - expected), expected * (1 - expected) / n[1]
         else:
-            squares, shared = squares / span**2, shared / span**2
+            squares = (power(0, 2) - 2 * mean * power(1, 1) + mean**2 * of_sizes[0]) / span**2
+            if sums.rate.needs == ("cost",):
+                third = power(0, 3) - 3 * mean * power(1, 2) + 3 * mean**2 * power(2, 1) - mean**3 * of_sizes[1]
+                third = np.nan_to_num(third / n**3)
+            shared = shared / span**2
             worth, freedom, correlation = _worth(n, (mean + span - 1) / span, of_sizes, squares, shared)
-            worth = worth if sums.rate.uses_probability else np.minimum(worth, n)
+            worth = worth if sums.rate.uses_probability else np.minimum(worth, cases)
             of_mean, expected = _spread(mean, span) / worth, np.full(n.shape[1], np.nan)
-            variance, others = of_mean[1] * n[1], of_mean[1]
+            variance, others = of_mean[1] * units[1], of_mean[1]
             if family.source is not None:  # one more source is worth what each is now, and has both sides as they are
                 together = of_mean.sum(axis=0) - 2 * correlation * np.sqrt(of_mean.prod(axis=0))
                 variance, others = together * units[0], np.zeros(n.shape[1])
     spans = np.full(n.shape[1], span)
-    return Contrast(n, mean, units, worth, freedom, correlation, spans, variance, others, expected)
+    return Contrast(cases, mean, units, worth, freedom, correlation, spans, variance, others, expected, third)
 
 
 def joined(parts: list[Contrast]) -> Contrast:
@@ -143,7 +166,8 @@ def ratio_ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray
 
 def _holding(compared: Contrast, alpha: float, null: float, low, high) -> tuple[np.ndarray, np.ndarray]:
     """Return ends between which "no difference" lies where p is more than alpha."""
-    inside = compared.p > alpha
+    inside, unknown = compared.p > alpha, np.isnan(compared.p)
+    low, high = (np.where(unknown, np.nan, end) for end in (low, high))
     return np.where(inside, np.minimum(low, null), low), np.where(inside, np.maximum(high, null), high)
 
 
@@ -197,14 +221,15 @@ def _worth(n, mean, of_sizes, squares, shared) -> tuple[np.ndarray, np.ndarray, 
     return worth, freedom, np.clip(np.where(scale > 0, shared / scale, 0.0), -1, 1)
 
 
-def _over_sources(sums: Sums, family: Family, mean: np.ndarray) -> tuple[tuple, np.ndarray, np.ndarray]:
-    """Return Σ n² and Σ n³, Σ r² (r = k - mean n), all (2, groups), and Σ r r' over sources.
+def _over_sources(sums: Sums, family: Family, mean: np.ndarray) -> tuple[Callable, np.ndarray]:
+    """Return Σ nᵃ kᵇ over sources as a function of a and b, (2, groups), and Σ r r', where r = k - mean n.
 
     Those that a group does not touch are summed up for all groups at once, so the cost is that of the pairs of source
     and group that occur, however many groups there are.
     """
     source, group, place = family.pairs
-    n, k = (np.bincount(place, values, minlength=len(group)) for values in (sums.count, sums.total))
+    summed = sums.power(1, 0), sums.power(0, 1)
+    n, k = (np.bincount(place, values, minlength=len(group)) for values in summed)
     whole = np.ones(len(group)) if family.reference is None else group == family.reference
     whole_n, whole_k = (np.bincount(source, values * whole) for values in (n, k))
     rank = np.full(len(family), -1)
@@ -220,10 +245,8 @@ def _over_sources(sums: Sums, family: Family, mean: np.ndarray) -> tuple[tuple, 
         own, less, more = (np.bincount(group, values, minlength=mean.shape[1]) for values in sides)
         return np.stack([own, np.sum(whole_n**a * whole_k**b) - less + more])
 
-    nn = power(2, 0)
-    squares = power(0, 2) - 2 * mean * power(1, 1) + mean**2 * nn
     residuals = (k - mean[0, group] * n) * (others[1] - mean[1, group] * others[0])
-    return (nn, power(3, 0)), squares, np.bincount(group, residuals, minlength=mean.shape[1])
+    return power, np.bincount(group, residuals, minlength=mean.shape[1])
 
 
 def more_needed(plan: Contrast, *, margin: float, alpha: float, power: float) -> np.ndarray:
@@ -235,7 +258,7 @@ def more_needed(plan: Contrast, *, margin: float, alpha: float, power: float) ->
     size = bisection(lambda n: _reach(plan, 2**n, margin, alpha, power) > margin, none, most, steps=60)
     jumps = np.where(np.isfinite(plan.expected), 1 / margin, 0)
     wanted = np.where(size >= MOST_MORE - 0.1, np.inf, np.ceil(2**size + jumps - 1e-6))
-    return np.maximum(wanted - plan.units[0], 0)
+    return np.where(np.isnan(margin), np.nan, np.maximum(wanted - plan.units[0], 0))
 
 
 def detectable(plan: Contrast, *, alpha: float, power: float) -> np.ndarray:

@@ -10,6 +10,7 @@ from fairlib import plots
 from fairlib.auditing import findings
 from fairlib.auditing.findings import records
 from fairlib.auditing.page import of_single_attributes
+from fairlib.auditing.rates import COST
 
 MOST, MOST_GROUPS = 30, 6  # comparisons in a figure, the clearest; groups in one of probabilities, the largest
 
@@ -17,6 +18,9 @@ MOST, MOST_GROUPS = 30, 6  # comparisons in a figure, the clearest; groups in on
 def comparisons(report) -> plt.Figure:
     """Draw the comparisons of single attributes, with the margin as a band."""
     rows = of_single_attributes(report).dropna(subset="low")
+    rows = rows[rows["rate"] != COST]  # whose axes, on the page, are their own
+    if rows.empty:
+        raise ValueError("comparisons: nothing to draw, but costs perhaps; the page has those")
     rows = rows.sort_values("p", kind="stable").head(MOST).sort_index()
     drawn, ax = plt.subplots(figsize=(plots.WIDTH, 0.9 + 0.24 * len(rows)), layout="constrained")
     margin = 100 * report.setting.margin
@@ -65,7 +69,8 @@ def _by_attribute(found: pd.DataFrame | None, x: str, words: dict[str, str]) -> 
                     plots.intervals(mine[x], *ends, ax=ax, colour=colour, marker=marker, label=name)
                     ax.axline((0, 0), slope=1, color=plots.COLOURS["grey"], linewidth=1, zorder=0)
         for ax, column in zip(own, columns, strict=True):
-            ax.set(xlabel=f"{x} of {_written(rows['class'].iloc[0])}", ylabel=words[column], xlim=(0, 1), ylim=(0, 1))
+            ax.axis((-0.02, 1.02, -0.02, 1.02))  # so that marks at the ends are whole
+            ax.set(xlabel=f"{x} of {_written(rows['class'].iloc[0])}", ylabel=words[column])
         title = attribute if len(largest) == rows["group"].nunique() else f"{attribute}: the largest"
         own[-1].legend(title=_written(title), loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     return drawn

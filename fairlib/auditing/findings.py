@@ -17,6 +17,8 @@ import pandas as pd
 from fairlib.auditing import comparing, multiplicity
 from fairlib.auditing.comparing import Contrast
 from fairlib.auditing.groups import EVERYONE_ELSE
+from fairlib.auditing.people import People
+from fairlib.auditing.rates import COST, RATES
 from fairlib.auditing.setting import SUMMARIES, Setting
 
 # Characters that HTML forbids, that no file can hold, or that make a text read other than written (bidi controls).
@@ -40,10 +42,10 @@ class Finding:
         return f"{self.subject}: {self.text} ({self.evidence})"
 
 
-def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting) -> pd.DataFrame:
+def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting, cases: People) -> pd.DataFrame:
     """Decide on the comparisons, all of them together, and say how many more cases each would need.
 
-    Holm's correction, not max-T, which would need all comparisons again for every draw.
+    Costs get their units at the end. Holm's correction, not max-T, which would need all comparisons for every draw.
     """
     for name in ("n", "value", "units"):
         rows[name], rows[f"{name}_against"] = getattr(compared, name)
@@ -52,6 +54,8 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting) -> pd.Data
     rows = rows.assign(difference=compared.difference, p=compared.p).astype(
         dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64)
     )
+    own = np.nan if setting.cost_margin is None else setting.cost_margin / cases.cost.reach
+    rows["margin"] = margin = np.where(rows["rate"] == COST, own, setting.margin)
     share, few = (1 - SUMMARIES) * setting.alpha, compared.units.min(axis=0) < setting.minimum
     rows["p_corrected"] = np.minimum(multiplicity.holm(rows["p"].mask(few)) / (1 - SUMMARIES), 1)
     questions, shown = max(1, _tested(rows)), rows["p_corrected"] <= setting.alpha
@@ -68,7 +72,7 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting) -> pd.Data
             "undefined": rows["p"].isna() | rows["low"].isna(),
             "shown": shown,
             "hint": hint,
-            "small": (rows["low"] > -setting.margin) & (rows["high"] < setting.margin),
+            "small": (rows["low"] > -margin) & (rows["high"] < margin),
         }
         rows["verdict"] = np.select([*verdicts.values()], [*verdicts], default="open")
         return int(rows["verdict"].isin(["shown", "small"]).sum())
@@ -77,19 +81,20 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting) -> pd.Data
     # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
     level = {"alpha": share / questions, "power": setting.power}
     rows["detectable"] = comparing.detectable(compared, **level)
-    own = np.fmax(np.abs(compared.difference), setting.margin)
-    for more, growth, margin in (("more", "growth", setting.margin), ("settled_by", "settled_growth", own)):
-        rows[more] = comparing.more_needed(compared, margin=margin, **level)
-        rows[growth] = comparing.growth(compared, margin=margin, **level)
-    return rows
+    own = np.fmax(np.abs(compared.difference), margin)
+    for more, growth, size in (("more", "growth", margin), ("settled_by", "settled_growth", own)):
+        with np.errstate(divide="ignore"):  # no difference, and no margin
+            rows[more] = comparing.more_needed(compared, margin=size, **level)
+            rows[growth] = comparing.growth(compared, margin=size, **level)
+    return cases.in_units(rows)
 
 
 def findings(frame: pd.DataFrame, setting: Setting, adds: Callable[[object], bool]) -> list[Finding]:
     """Return what matters most. adds : whether a comparison of crossed attributes says more than they do alone."""
     told: list = []
     matters = frame["verdict"].isin(["shown", "hint"])
-    matters |= (frame["verdict"] == "open") & (frame["difference"].abs() >= setting.margin)
-    for row in sorted(records(frame[matters]), key=lambda row: _order(row, setting.margin)):
+    matters |= (frame["verdict"] == "open") & (frame["difference"].abs() >= frame["margin"])
+    for row in sorted(records(frame[matters]), key=_order):
         weak = sum(other.verdict == "open" for other in told)
         if len(told) == MOST or (row.verdict == "open" and weak == MOST_WEAK):
             break
@@ -103,18 +108,23 @@ def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str
     """Say in one sentence what came out."""
     tested, (shown, small) = _tested(frame), ((frame["verdict"] == name).sum() for name in ("shown", "small"))
     if not tested:
-        return f"Nothing can be said: no comparison has {setting.minimum} {setting.unit} on either side that vary."
+        vary = f"vary{' and are not too skewed' if setting.columns.cost else ''}"
+        return f"Nothing can be said: no comparison has {setting.minimum} {setting.unit} on either side that {vary}."
     asked = counted(tested, "differences") + " tested"
     if shown:
-        large = ((frame["verdict"] == "shown") & (frame["difference"].abs() >= setting.margin)).sum()
-        sizes = f"{'all' if large == shown else f'{large:,}' if large else 'none'} of them {setting.points} or more"
-        subject = f", first of all for {first.subject}" if first and large else ""
-        told = f"{shown:,} {'is' if shown == 1 else 'are'} shown, {sizes}{subject}"
-        return f"This model treats groups differently: of {asked}, {told}."
+        sized = frame[(frame["verdict"] == "shown") & frame["margin"].notna()]  # of costs, none may be named
+        large, among = (sized["difference"].abs() >= sized["margin"]).sum(), len(sized)
+        them = "them" if among == shown else f"{among:,} with a margin"
+        sizes = f", {'all' if large == among else f'{large:,}' if large else 'none'} of {them} {setting.points} or more"
+        subject = f", first of all for {first.subject}" if first and (large or not among) else ""
+        told = f"{shown:,} {'is' if shown == 1 else 'are'} shown{sizes if among else ''}{subject}"
+        treated = "Groups fare differently" if (frame["rate"] == COST).all() else "This model treats groups differently"
+        return f"{treated}: of {asked}, {told}."
     if small == tested:
         return f"No difference of {setting.points} or more: all {asked} are ruled out to be so large."
     ruled = f"{small:,} are ruled out to be" if small else "none is ruled out to be"
-    told = f"{ruled} {setting.points}{' or more' if small else ''}, {tested - small:,} remain undecided"
+    size = setting.points or "of a size that matters (no cost_margin is named)"
+    told = f"{ruled} {size}{' or more' if small else ''}, {tested - small:,} remain undecided"
     return f"No difference is shown, which is no proof of fairness: of {asked}, {told}."
 
 
@@ -127,7 +137,8 @@ def summary(frame: pd.DataFrame, cases: int, setting: Setting) -> str:
         "open": "too weak to tell {:,}",
         "small": f"{{:,}} ruled out to be {setting.points} or more",
     }
-    words_untested = {"too few": f"{{:,}} (too few {setting.unit})", "undefined": "{:,} (nothing varies)"}
+    why = "nothing varies" + ", or too skewed" * bool(setting.columns.cost)
+    words_untested = {"too few": f"{{:,}} (too few {setting.unit})", "undefined": f"{{:,}} ({why})"}
     told, untested = (
         ", ".join(text.format(count[verdict]) for verdict, text in said.items() if verdict in count)
         for said in (words, words_untested)
@@ -151,10 +162,10 @@ def _tested(frame: pd.DataFrame) -> int:
     return int(frame["p_corrected"].notna().sum())
 
 
-def _order(row, margin: float) -> tuple:
-    """Return a key: the evidence, then how many cases fare differently beyond the margin, then the size."""
+def _order(row) -> tuple:
+    """Return a key: the evidence, then how far beyond its margin times how many cases it concerns, then the size."""
     size = abs(row.difference)
-    return [*EVIDENCE].index(row.verdict), -max(size - margin, 0) * row.n, -size
+    return [*EVIDENCE].index(row.verdict), -max(np.nan_to_num(size / row.margin - 1), 0) * row.n, -size
 
 
 def _mirrored(row, other) -> bool:
@@ -167,18 +178,17 @@ def _mirrored(row, other) -> bool:
 def _sentence(row, tested: int, setting: Setting) -> str:
     """Say what fares how, how strong the evidence is, and what would settle it."""
     rate, c = setting.every_rate[row.rate], f"‘{row.class_name}’"
-    mine, others = (
-        f"{_digits(value)} points".replace("-", "−") if rate.farthest > 1 else percent(value)
-        for value in (row.value, row.value_against)
-    )
+    mine, others = (level(row, value) for value in (row.value, row.value_against))
     said = rate.words.format(value=mine, n=f"{row.n:,}", c=c)
     said += f", against {others} {'over' if rate.uses_probability else 'of'} {row.n_against:,} for {row.against}"
     said += f": {_apart(row)}."
     if row.verdict == "shown":
         ends = sorted((abs(row.low), abs(row.high)))
-        size = "at least" if ends[0] >= setting.margin else "less than" if ends[1] < setting.margin else ""
-        settled = f"It is {size} {setting.points}." if size else f"Whether it is {setting.points} or more is open."
-        return f"{said} Chance leads to such a claim in {_chance(row.p_corrected)} audits. {settled}"
+        size = "at least" if ends[0] >= row.margin else "less than" if ends[1] < row.margin else ""
+        margin = f"{row.margin:g}" if row.rate == COST else f"{100 * row.margin:g} points"
+        settled = f" It is {size} {margin}." if size else f" Whether it is {margin} or more is open."
+        settled = settled if np.isfinite(row.margin) else ""  # of costs none may be named
+        return f"{said} Chance leads to such a claim in {_chance(row.p_corrected)} audits.{settled}"
     asked = f", and {tested:,} questions were asked" if tested > 1 else ""
     said += f" Chance alone does this in {_chance(row.p)} audits{asked}."
     if np.isfinite(row.settled_by):  # by more cases of the group; or, where those would not do, of all
@@ -192,8 +202,9 @@ def _sentence(row, tested: int, setting: Setting) -> str:
 def _apart(row) -> str:
     direction, other = ("more", "less") if row.difference > 0 else ("less", "more")
     near, far = sorted((row.low, row.high), key=lambda end: end * row.difference)
-    near = f"{_digits(abs(near))}{f' {other}' if near * row.difference < 0 else ''}"
-    return f"{_digits(abs(row.difference))} points {direction} [{near} to {_digits(abs(far))} {direction}]"
+    written, unit = (amount, "") if row.rate == COST else (_digits, " points")
+    near = f"{written(abs(near))}{f' {other}' if near * row.difference < 0 else ''}"
+    return f"{written(abs(row.difference))}{unit} {direction} [{near} to {written(abs(far))} {direction}]"
 
 
 def _chance(p: float) -> str:
@@ -216,6 +227,19 @@ def grouped(rows: Sequence, *names: str) -> dict:
 def short(row) -> str:
     """Return the name of a row's rate, with its class."""
     return f"{row.rate} ({row.class_name})" if row.class_name else row.rate
+
+
+def level(row, value: float) -> str:
+    """Write a value of a row: as a percentage, in points where it may be negative, or a cost in its units."""
+    if row.rate == COST:
+        return amount(value)
+    rate = RATES.get(row.rate)
+    return f"{_digits(value)} points".replace("-", "−") if rate and rate.farthest > 1 else percent(value)
+
+
+def amount(value: float) -> str:
+    """Write a cost, or a difference of costs, with four digits that count."""
+    return f"{float(f'{value:.4g}'):,.12g}".replace("-", "−") if np.isfinite(value) else "undefined"
 
 
 def percent(share: float) -> str:

@@ -37,13 +37,14 @@ def common(sums: Sums, family: Family, within: Coded | None) -> Contrast:
         weight = (weight / weight.sum(axis=0))[:, None]
         share = ((value + span - 1) / span * n + 0.5) / (n + 1)  # off the edge
         each = share * (1 - share) / np.where(sums.rate.uses_probability, worth, n)
-        terms = (n, weight * value, weight * share, weight**2 * each, weight**2 / n)
-        used, mean, own, variance, size = (np.where(weight > 0, term, 0.0).sum(axis=0) for term in terms)
+        third = weight**3 * np.stack([part.third for part in parts])
+        terms = (n, weight * value, weight * share, weight**2 * each, weight**2 / n, third)
+        used, mean, own, variance, size, third = (np.where(weight > 0, term, 0.0).sum(axis=0) for term in terms)
         worth, units = own * (1 - own) / variance, np.floor(np.where(size > 0, 1 / size, 0.0) + 1e-9)
     mean = np.where(units > 0, mean, np.nan)
     worth = worth if sums.rate.uses_probability else np.minimum(worth, used)
     others, every, none = variance[1] * span**2, np.full(mean.shape, np.inf), np.zeros(len(span))
-    return Contrast(used, mean, units, worth, every, none, span, others * units[1], others, none * np.nan)
+    return Contrast(used, mean, units, worth, every, none, span, others * units[1], others, none * np.nan, third)
 
 
 def by_stratum(questions: Sequence[tuple[Sums, Family]], within: Coded, *, alpha: float) -> pd.DataFrame:
@@ -94,17 +95,19 @@ def interaction(people: People, sums: Sums, family: Family, group: int) -> tuple
     inside = [one.codes == one.names.index(name) for one, name in zip(attributes, names, strict=True)]
     cells, cell = 2 ** len(inside), sum(mine.astype(int) << place for place, mine in enumerate(inside))
     sign = np.array([(-1.0) ** (len(inside) - code.bit_count()) for code in range(cells)])
-    n, k, square = (np.bincount(cell, values, cells) for values in (sums.count, sums.total, sums.square))
-    if n.min() < 2:
+    sizes = sums.count, sums.power(1, 0), sums.power(0, 1), sums.power(2, 0)
+    cases, n, k, n2 = (np.bincount(cell, values, cells) for values in sizes)
+    if cases.min() < 2 or not (n2 < n**2).all():
         return np.nan, np.nan
     mean, smooth, freedom = k / n, (k + 0.5) / (n + 1), np.inf
     if people.source is not None:
-        residual = (sums.total - mean[cell] * sums.count) * (sign / n)[cell]
+        residual = (sums.power(0, 1) - mean[cell] * sums.power(1, 0)) * (sign / n)[cell]
         sources = min(len(np.unique(people.source[cell == code])) for code in range(cells))
         variance = (np.bincount(people.source, residual) ** 2).sum() * sources / max(sources - 1, 1e-9)
         freedom = max(sources - 1, 1)
-    elif sums.rate.uses_probability:
-        variance = ((square / n - mean**2) / (n - 1)).sum()
+    elif sums.rate.uses_probability or sums.powers:
+        squares = sums.power(0, 2) - mean[cell] * (2 * sums.power(1, 1) - mean[cell] * sums.power(2, 0))
+        variance = (np.bincount(cell, squares, cells) / (n**2 - n2)).sum()
     else:
         variance = (smooth * (1 - smooth) / n).sum()
     more = float(sign @ mean)
@@ -121,7 +124,7 @@ def changes(people: People, families: Iterable[Family], setting: Setting) -> pd.
     1 - confidence / 20 to spare. p : the exact test of more against fewer; p_corrected : for all of these (Holm).
     """
     fixed = {*rates.OUTCOMES}, {"TP", "FN"}, {"FP", "TN"}  # alike, whatever is predicted
-    asked = rates.measured(people, setting.every_rate).items()
+    asked = rates.measured(people, setting.every_rate, own=setting.rates).items()
     asked, found = {name: rate for name, rate in asked if {*rate.outcomes[-1]} in fixed}, []
     models = (rates.sums(one, asked) for one in (people, replace(people, prediction=people.compare)))
     for before, after in zip(*models, strict=True):

@@ -17,6 +17,7 @@ import pandas as pd
 
 from fairlib.auditing import findings
 from fairlib.auditing.findings import grouped, records
+from fairlib.auditing.rates import COST
 from fairlib.auditing.summary import SUMMARY, explained
 
 MOST_ROWS, MOST_TABLES, MOST_COLUMNS = 25, 60, 10
@@ -27,7 +28,7 @@ LIMITS = np.array([0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0
 
 def render(report, *, framed: bool = True) -> str:
     """Return the whole page, or what a notebook shows: the page without its frame."""
-    rows, limit = records(report.rows), _limit(report)
+    rows, limits = records(report.rows), _limits(report)
     tables = grouped(rows, "attribute", "rate", "class_name")
     shown = [key for key, same in tables.items() if any(row.verdict == "shown" for row in same)][:MOST_TABLES]
     metrics = report.metrics.assign(by_group=[SUMMARY[name].kind == "VBCM" for name in report.metrics["metric"]])
@@ -43,10 +44,10 @@ def render(report, *, framed: bool = True) -> str:
         changes=grouped(records(report.changes), "attribute") if report.changes is not None else {},
         tables=tables,
         forests=[*tables] if len(tables) <= MOST_TABLES else shown,
-        limit=limit,
+        limits=limits,
         most_rows=MOST_ROWS,
         most_columns=MOST_COLUMNS,
-        x=partial(_x, limit),
+        x=partial(_x, limits),
     )
     return findings.UNSAFE.sub("\ufffd", html)
 
@@ -62,7 +63,9 @@ def _last(value: float) -> float:
     return np.inf if np.isnan(value) else value
 
 
-def _signed(share: float) -> str:
+def _signed(share: float, rate: str = "") -> str:
+    if rate == COST:
+        return "+" * (share > 0) + findings.amount(share)
     return f"{100 * share:+.1f}".replace("-", "−") if np.isfinite(share) else "undefined"
 
 
@@ -77,16 +80,18 @@ def _share(p: float) -> str:
     return "–" if np.isnan(p) else "100%" if p >= 0.995 else "<0.01%" if p < 0.0001 else f"{100 * p:.2g}%"
 
 
-def _limit(report) -> float:
-    """Return the end of the axis: a round number of which the longest interval takes most."""
-    tested = report.rows.loc[report.rows["p_corrected"].notna(), ["low", "high"]]
-    longest = np.nanmax([2 * report.setting.margin, *tested.abs().max()])
-    return float(LIMITS[np.searchsorted(LIMITS, longest - 1e-9).clip(max=len(LIMITS) - 1)])
+def _limits(report) -> dict[str, float]:
+    """Return the end of the axis of each rate: a round number of which the longest interval takes most."""
+    rows, costs = report.rows[report.rows["p_corrected"].notna()], report.rows["rate"] == COST
+    longest, cost = (np.nanmax([1e-300, *rows.loc[own, ["low", "high"]].abs().max()]) for own in (~costs, costs))
+    longest = max(2 * report.setting.margin, longest)
+    longest = float(LIMITS[np.searchsorted(LIMITS, longest - 1e-9).clip(max=len(LIMITS) - 1)])
+    return dict.fromkeys(report.setting.every_rate, longest) | {COST: float(f"{1.1 * cost:.2g}")}
 
 
-def _x(limit: float, value: float) -> float:
+def _x(limits: dict[str, float], value: float, rate: str) -> float:
     """Return where a difference lies in the picture of an interval; what is beyond the axis lies at its end."""
-    return round(float(WIDTH / 2 + (WIDTH / 2 - EDGE) * np.clip(value / limit, -1, 1)), 1)
+    return round(float(WIDTH / 2 + (WIDTH / 2 - EDGE) * np.clip(value / limits[rate], -1, 1)), 1)
 
 
 def _template() -> jinja2.Template:
@@ -103,6 +108,7 @@ def _template() -> jinja2.Template:
         "percent": findings.percent,
         "ratio": lambda value: f"{value:.2f}" if np.isfinite(value) else "∞",
         "share": _share,
+        "level": findings.level,
         "short": findings.short,
         "signed": _signed,
         "thousands": "{:,}".format,

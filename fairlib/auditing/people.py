@@ -7,9 +7,10 @@ attributes become a few thousand cells.
 from __future__ import annotations
 
 import datetime
+import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import narwhals as nw
@@ -25,12 +26,13 @@ MISSING, EMPTY = "(missing)", "(empty)"
 MOST_CLASSES = 100
 LONGEST = 200  # characters of a name; what is longer is no name but a mistake
 MANY = 1000  # groups: more are suspicious
-SCORE, SQUARE = "fairlib: sum of probabilities", "fairlib: sum of their squares"
+POWER = "fairlib: sum of weights to the {} times weighted costs, or probabilities, to the {}"
+POWERS = [(a, b) for a in range(4) for b in range(4 - a) if a + b]
 DECIDED, LEVEL = "fairlib: probability at least the threshold", "fairlib: level of the probability"
 STEP, EDGE = 0.01, 1e-9  # of levels, in log odds: fine at rare classes too; what is within the edge of 0 or 1 is one
 MOST_TIED = 200_000  # cases: of more, the counts by level do not say which belong together
 
-ROLES = ("label", "prediction", "probability", "source", "count", "within", "compare")
+ROLES = ("label", "prediction", "probability", "source", "count", "within", "compare", "cost", "weight")
 KEYS = ("label", "prediction", "source", "within", "compare")  # what cases of a cell share, beside their groups
 
 
@@ -40,6 +42,14 @@ class Coded(NamedTuple):
     codes: np.ndarray
     names: tuple[str, ...]
     missing: int | None = None  # the code of cases without a value
+
+
+class Cost(NamedTuple):
+    """A column of costs, which are counted as how far from the middle they are: -1 is the lowest, 1 the highest."""
+
+    name: str
+    middle: float
+    reach: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +69,23 @@ class People:
     level: np.ndarray | None = None  # of the probability, where cells are counted by level too
     within: Coded | None = None  # the stratum of each cell
     compare: np.ndarray | None = None  # codes of the classes that another model predicts
+    cost: Cost | None = None
+    powers: Mapping[tuple[int, int], np.ndarray] = field(default_factory=dict)  # those that are not the count
 
     def __len__(self) -> int:
         return int(self.count.sum())
+
+    def power(self, a: int, b: int) -> np.ndarray:
+        """Return Σ wᵃ (w c)ᵇ over the cases of each cell, of weight w (1 without weights) and cost c."""
+        return self.powers.get((a, b), self.powers.get((0, b), self.count))
+
+    def in_units(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return comparisons with costs in the units of their column."""
+        if self.cost is not None:
+            mine, origin = rows["rate"] == "cost", dict.fromkeys(["value", "value_against"], self.cost.middle)
+            for name in {*origin, "difference", "low", "high", "detectable", "margin"} & {*rows}:
+                rows[name] = np.where(mine, origin.get(name, 0.0) + self.cost.reach * rows[name], rows[name])
+        return rows
 
     def probability(self, most: int | None = None) -> np.ndarray:
         """Return that of each cell: the mean over its level, or over one of `most` wider levels of equal shares."""
@@ -79,14 +103,15 @@ class People:
 def read(table, columns: Columns, *, positive=None) -> People:
     """Check a table and count its cases. O(rows), in the engine that holds them."""
     columns.among(tables.schema(table), ("group", *ROLES))
-    return _coded(_cells(table, columns), columns, positive)
+    cost = _cost(table, columns.cost) if columns.cost else None
+    return _coded(_cells(table, columns, cost), columns, positive, cost)
 
 
-def of_arrays(label, prediction, groups, others: dict) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
-    """Return arrays as a table, with the columns that hold groups, and those that play the other parts."""
+def of_arrays(label, prediction, groups, given: Columns) -> tuple[pd.DataFrame, Columns]:
+    """Return arrays as a table, with its columns; given : the arrays that play the other parts."""
     names = groups if isinstance(groups, Mapping) else getattr(groups, "columns", ())
     held = {str(name): groups[name] for name in names} or {str(getattr(groups, "name", None) or "group"): groups}
-    given = {"label": label, "prediction": prediction} | others
+    given = given._asdict() | {"label": label, "prediction": prediction}
     named = {role: role if role not in held else f"the {role}" for role in ROLES if given[role] is not None}
     arrays = held | {name: given[role] for role, name in named.items()}
     if len({*map(len, arrays.values())}) > 1:
@@ -96,10 +121,10 @@ def of_arrays(label, prediction, groups, others: dict) -> tuple[pd.DataFrame, li
         raise ValueError(f"{strange[0]}: an array must have one dimension, found {np.ndim(arrays[strange[0]])}")
     known = {name: values.to_pandas() if hasattr(values, "to_pandas") else values for name, values in arrays.items()}
     columns = {name: pd.Series(values).reset_index(drop=True) for name, values in known.items()}
-    return pd.DataFrame(columns), [*held], named
+    return pd.DataFrame(columns), Columns(**given | named | {"group": tuple(held)})
 
 
-def by_level(table, columns: Columns, cases: int, *, positive=None) -> dict[str, People]:
+def by_level(table, columns: Columns, cases: int, positive=None) -> dict[str, People]:
     """Count the cases of a table again for each attribute, by the level of their probability.
 
     A distribution is no sum, so the counts of `read` do not hold what AUCs and distances between distributions need.
@@ -121,35 +146,70 @@ def label_text(value) -> str:
     return text if text.strip() else EMPTY
 
 
-def _cells(table, columns: Columns, *, by_level: bool = False) -> pd.DataFrame:
-    """Return one row per combination of the columns' values, with its count and its sums of probabilities."""
+def _cost(table, name: str) -> Cost:
+    """Find how far costs reach; sums of squares of what lies between -1 and 1 lose no digits. One more pass."""
+    number, limits = nw.col(name).cast(nw.Float64), ("cost", "hold numbers from -1e300 to 1e300", -1e300, 1e300)
+    ends = {"lowest": tables.Total(number, "min"), "highest": tables.Total(number, "max")}
+    low, high = tables.reduce(table, [], ends, limits={name: limits}).iloc[0]
+    return Cost(name, (low + high) / 2, (high - low) / 2 or 1.0)
+
+
+def _cells(table, columns: Columns, cost: Cost | None = None, *, by_level: bool = False) -> pd.DataFrame:
+    """Return one row per combination of the columns' values, with its count and its sums of probabilities or costs."""
     by = [*columns.group, *(name for role in KEYS if (name := getattr(columns, role)))]
-    totals, derived, shares = {COUNT: tables.cases(columns.count)}, {}, {}
+    totals, derived, limits = {COUNT: tables.cases(columns.count)}, {}, {}
+    held = {name: nw.col(name).cast(nw.Float64) for name in (columns.probability, columns.cost, columns.weight) if name}
+    value, size = held.get(columns.probability, 0.0), held.get(columns.weight, 1.0)
     if columns.probability:
-        # With counts, a row's probability belongs to as many cases.
-        chance, weight = nw.col(columns.probability).cast(nw.Float64), nw.col(columns.count) if columns.count else 1.0
-        totals[SCORE] = tables.Total(chance * weight)
         if columns.prediction is None:
-            derived[DECIDED] = chance >= columns.threshold
+            derived[DECIDED] = value >= columns.threshold
         if by_level:
-            inside = chance.clip(EDGE, 1 - EDGE)
+            inside = value.clip(EDGE, 1 - EDGE)
             derived[LEVEL] = ((inside / (1 - inside)).log() / STEP).round()
         else:
-            totals[SQUARE], shares = tables.Total(chance * chance * weight), {columns.probability: 1.0}
-    how = {"derived": derived, "uses": [columns.probability] * bool(columns.probability), "shares": shares}
-    return tables.reduce(table, [*by, *derived], totals, **how, count=columns.count)
+            limits[columns.probability] = ("probability", "lie in [0, 1]", 0, 1)
+    if columns.weight:
+        limits[columns.weight] = ("weight", "hold weights (0 to 1e100)", 0, 1e100)
+    if cost:
+        value = size * ((held[cost.name] - cost.middle) / cost.reach)
+    times = nw.col(columns.count) if columns.count else 1.0  # a row's numbers belong to as many cases
+    most = 3 if cost else 0 if not columns.probability else 1 if by_level else 2
+    for a, b in POWERS:
+        if (columns.weight or not a) and b <= most:
+            totals[POWER.format(a, b)] = tables.Total(math.prod([size] * a + [value] * b, start=times))
+    how = {"derived": derived, "uses": [*held], "limits": limits, "count": columns.count}
+    return tables.reduce(table, [*by, *derived], totals, **how)
 
 
-def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
+def _powers(cells: pd.DataFrame, columns: Columns, notes: list[str]) -> dict[tuple[int, int], np.ndarray]:
+    """Return the sums of powers, and note the design effect; weights that are all alike are none."""
+    powers = {key: cells[name].to_numpy() for key in POWERS if (name := POWER.format(*key)) in cells}
+    if not columns.weight:
+        return powers
+    n, weight, square = cells[COUNT].sum(), powers[1, 0].sum(), powers[2, 0].sum()
+    if not weight:
+        raise ValueError(f"weight: column {columns.weight!r} holds nothing but 0")
+    effect = n * square / weight**2
+    like = f"as sure as {n / effect:,.0f} of equal weight (Kish's design effect: {effect:.2f})"
+    notes.append(f"Weighted by {columns.weight!r}; regardless of outcomes, {n:,} cases are {like}.")
+    if effect > 1 + 1e-12:
+        notes.append("Metrics of the literature take no weights and are left out.")
+        return powers
+    return {(0, b): values / (weight / n) ** b for (a, b), values in powers.items() if not a}
+
+
+def _coded(cells: pd.DataFrame, columns: Columns, positive, cost: Cost | None = None) -> People:
     if not len(cells):
         raise ValueError("the table has no rows, or all its counts are 0")
     notes: list[str] = []
     attributes = {name: _attribute(cells[name], cells[COUNT], notes) for name in columns.group}
     named = {role: name for role in ("label", "prediction", "compare") if (name := getattr(columns, role))}
     outcomes = _one_type({role: complete(cells, name) for role, name in named.items()}, notes)
-    classes, names, chosen = _classes(outcomes, columns, positive)
+    if (alone := not outcomes and not columns.probability) and positive is not None:
+        raise ValueError(f"positive: costs alone have no classes, found {positive!r}")
+    classes, names, chosen = _classes(outcomes, columns, positive) if not alone else ([], [], [])
     found = {role: index(column, classes) for role, column in outcomes.items()}
-    if columns.prediction is None:
+    if columns.probability and columns.prediction is None:
         other = 1 - chosen[0] if len(classes) == 2 else chosen[0]
         found["prediction"] = np.where(cells[DECIDED].to_numpy(dtype=bool), chosen[0], other)
         where = f"where column {columns.probability!r} is {columns.threshold:g} or more."
@@ -161,9 +221,10 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive) -> People:
         found["within"] = _attribute(cells[columns.within], cells[COUNT], notes)
     if LEVEL in cells:
         found["level"] = code(cells[LEVEL])[0]
-    sums = {"count": COUNT, "score": SCORE, "square": SQUARE}
-    found |= {part: cells[name].to_numpy() for part, name in sums.items() if name in cells}
-    return People(attributes, tuple(names), tuple(chosen), tuple(notes), **found)
+    found["powers"] = powers = _powers(cells, columns, notes)
+    if columns.probability:
+        found |= {"score": powers[0, 1], "square": powers.get((0, 2))}
+    return People(attributes, tuple(names), tuple(chosen), tuple(notes), cells[COUNT].to_numpy(), cost=cost, **found)
 
 
 def _attribute(column: pd.Series, count: pd.Series, notes: list[str]) -> Coded:

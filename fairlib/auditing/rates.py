@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fairlib.auditing.groups import Family
-from fairlib.auditing.people import People
+from fairlib.auditing.people import POWERS, People
 from fairlib.tables import listed
 
+COST = "cost"  # the rate whose class is the name of its column, and whose values are in that column's units
 EVERY_CLASS = ""  # the class of rates that take all classes together
 OUTCOMES = ("TN", "FP", "FN", "TP")  # of a case: is the class predicted (P) or not (N), and is that true (T) or false
 
@@ -34,7 +35,7 @@ class Rate:
 
     @property
     def uses_probability(self) -> bool:
-        """Whether it is a mean of probabilities."""
+        """Whether it is a mean of numbers, such as probabilities, and no share of cases."""
         return not self.share
 
     @property
@@ -85,6 +86,9 @@ RATES: dict[str, Rate] = {
         needs=("score", "label"),
         farthest=2,
     ),
+    "cost": Rate(
+        "Mean of {c}", "the mean of {c} is {value} over {n} cases", needs=("cost",), per_class=False, farthest=2
+    ),
 }
 
 
@@ -97,6 +101,11 @@ class Sums(NamedTuple):
     count: np.ndarray
     total: np.ndarray
     square: np.ndarray
+    powers: Mapping[tuple[int, int], np.ndarray] | None = None  # as of `People.power`, of costs and with weights
+
+    def power(self, a: int, b: int) -> np.ndarray:
+        """Return Σ wᵃ (w y)ᵇ over the cases of each cell, of weight w and value y."""
+        return self.powers[a, b] if self.powers else (self.count, self.total, self.square)[b]
 
     def about(self, family: Family) -> dict:
         """Say what is compared, in columns."""
@@ -110,7 +119,9 @@ class Sums(NamedTuple):
 
     def only(self, cells: np.ndarray) -> Sums:
         """Return the sums of some cells."""
-        return self._replace(**{name: getattr(self, name) * cells for name in ("count", "total", "square")})
+        own = {name: getattr(self, name) * cells for name in ("count", "total", "square")}
+        powers = {key: values * cells for key, values in self.powers.items()} if self.powers else None
+        return self._replace(**own, powers=powers)
 
 
 def own(name: str, share: str) -> Rate:
@@ -130,7 +141,7 @@ def own(name: str, share: str) -> Rate:
 
 
 def measured(people: People, rates: Mapping[str, Rate], names: Iterable[str] = (), own=()) -> dict[str, Rate]:
-    """Return which rates the columns allow; only those asked for by name, if any are, and one's own, which must be."""
+    """Return which rates the columns allow, or those asked for; one's own, which must be, take the place of ours."""
     lacking = {name: [part for part in rate.needs if getattr(people, part) is None] for name, rate in rates.items()}
     for name in (*names, *own):
         if name not in rates:
@@ -139,7 +150,9 @@ def measured(people: People, rates: Mapping[str, Rate], names: Iterable[str] = (
         if lacking[name]:
             spoken = ", ".join("a probability" if part == "score" else f"a {part}" for part in lacking[name])
             raise ValueError(f"metrics: {name!r} needs {spoken} column")
-    chosen = (*names, *own) if names else [name for name in rates if not lacking[name]]
+    meant = {name: (rate.per_class, [*map(set, rate.outcomes)]) for name, rate in rates.items()}
+    renamed = [name for name in rates if name not in own and meant[name] in map(meant.get, own)]
+    chosen = (*names, *own) if names else [name for name in rates if not lacking[name] and name not in renamed]
     return {name: rates[name] for name in chosen}
 
 
@@ -147,17 +160,23 @@ def sums(people: People, rates: Mapping[str, Rate]) -> Iterator[Sums]:
     """Reduce the counts to one rate after another, for each class that is measured."""
     for name, rate in rates.items():
         for c in people.positive if rate.per_class else (None,):
-            class_name = EVERY_CLASS if c is None else people.classes[c]
+            class_name = people.classes[c] if c is not None else people.cost.name if name == COST else EVERY_CLASS
             yield Sums(name, rate, class_name, *_sums(people, rate, c))
 
 
-def _sums(people: People, rate: Rate, c: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sums(people: People, rate: Rate, c: int | None) -> tuple:
+    if "cost" in rate.needs:
+        powers = {key: people.power(*key) for key in POWERS}
+        return people.count, powers[0, 1], powers[0, 2], powers
     truth = people.label == c  # alike for all cases of a cell, so that (p - y)² = p² - 2 p y + y can be summed
     if not rate.uses_probability:
         truth, found = (True, people.label == people.prediction) if c is None else (truth, people.prediction == c)
         outcome = np.where(truth, 2, 0) + found
         event, among = (np.isin(outcome, [*map(OUTCOMES.index, names)]) for names in rate.outcomes)
-        return people.count * among, people.count * event, people.count * event
+        counted = people.count * among, people.count * event, people.count * event
+        if (1, 0) not in people.powers:
+            return counted
+        return *counted, {(a, b): (event if b else among) * people.power(a + b, 0) for a, b in POWERS}
     if "label" not in rate.needs:
         return people.count, people.score, people.square
     return people.count, people.score - truth * people.count, people.square - truth * (2 * people.score - people.count)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import filterfalse
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from fairlib.auditing.setting import Setting
 from fairlib.data import write_whole
 from fairlib.intervals.gaps import interval as interval_of_gap
 from fairlib.tables import listed
+from fairlib.tables.coding import Columns
 
 GAPS = ["attribute", "rate", "class", "groups", "highest", "lowest", "gap", "low", "high"]
 
@@ -59,7 +61,7 @@ class Report:
         for asked, family in self.questions:
             count, total = family.total(asked.count), family.total(asked.total)
             enough = np.flatnonzero(count >= self.setting.minimum)  # of two, their difference says it already
-            if family.source is None and not asked.rate.uses_probability and len(enough) > 2:
+            if family.source is None and not (asked.rate.uses_probability or asked.powers) and len(enough) > 2:
                 apart = interval_of_gap(total[enough], count[enough], confidence=self.setting.confidence)
                 order = enough[np.argsort(total[enough] / count[enough], kind="stable")]
                 ends = family.called(order[-1]), family.called(order[0])
@@ -86,7 +88,8 @@ class Report:
     def strata(self) -> pd.DataFrame | None:
         """Return the comparisons in each stratum, each with an interval for itself alone; None without `within`."""
         if self.people.within is not None:
-            return further.by_stratum(self.questions, self.people.within, alpha=self.setting.alpha)
+            rows = further.by_stratum(self.questions, self.people.within, alpha=self.setting.alpha)
+            return self.people.in_units(rows)
 
     @cached_property
     def changes(self) -> pd.DataFrame | None:
@@ -126,6 +129,8 @@ class Report:
         group would show the margin (infinite where the others are too few as well). growth : how many times as many of
         all groups would.
         settled_by, settled_growth : the same for the difference that was found, where it is more than the margin.
+
+        Of costs ("cost", with the name of their column as class), values are in their units; margin : what matters.
         """
         return self.rows.copy()
 
@@ -187,6 +192,8 @@ def audit(
     count: str | None = None,
     within: str | None = None,
     compare: str | None = None,
+    cost: str | None = None,
+    weight: str | None = None,
     positive=None,
     threshold: float = 0.5,
     reference: str | Mapping[str, object] | None = None,
@@ -194,6 +201,7 @@ def audit(
     metrics: str | Sequence[str] | None = None,
     rates: Mapping[str, str] | None = None,
     margin: float = 0.05,
+    cost_margin: float | None = None,
     minimum: int = 30,
     confidence: float = 0.95,
     power: float = 0.8,
@@ -206,7 +214,7 @@ def audit(
     ----------
     frame : one row per case, in whatever `fairlib.tables` reads; or arrays, as `audit(y_true, y_pred, groups)`: true
         classes (or None), predicted ones (or None beside probabilities), and groups, an array or several by name.
-        Then `probability`, `source` and `count` are arrays as well.
+        Then `probability`, `source`, `cost` and so on are arrays as well.
     group : one or several columns that hold groups. Several are also crossed.
     label : column with the true class. Without labels only predictions can be compared.
     prediction : column with the predicted class.
@@ -217,6 +225,9 @@ def audit(
     within : column of strata (departments, hospitals): groups are compared within them, by the Mantel-Haenszel common
         difference. `Report.strata` has it in each. Metrics of the literature are of all cases together.
     compare : column with another model's predictions of the same cases. `Report.changes` says what changes for whom.
+    cost : column with a number for each case (an amount, minutes waited), beside predictions or instead of them. Its
+        mean is compared in its own units; as costs may be skewed, few cases can leave an interval undefined.
+    weight : column with the weight of each case in a survey. Rates are weighted means, with linearised variances.
     positive : the class that is measured against the rest (by default the last in order of two, or each of several), or
         a name for class 1.
     threshold : from which probability on the positive class is predicted where there is no prediction.
@@ -227,6 +238,7 @@ def audit(
     rates : rates of your own, as {"wrongly approved": "FP / TP FP FN TN"}: outcomes that are counted, of those that
         qualify. A case is a true or false (T, F) positive or negative (P, N) for a class.
     margin : the smallest difference that matters: 0.05 for 5 percentage points.
+    cost_margin : the smallest difference of costs that matters, in their units (default: none is named).
     minimum : groups with fewer independent cases are not tested; they are named instead.
     confidence : of the intervals and verdicts.
     power : with which "so many more cases" would show a difference of `margin`.
@@ -239,7 +251,7 @@ def audit(
     promise; this one was enumerated, and covers 95 % but where one rate is nearly 0, the other nearly 1 (.927). On two
     plain samples it is the wider by a few percent.
 
-    Costs one pass over the rows, and one more per group column where there are probabilities; then only counts matter.
+    Takes one pass over the rows, one more per group column where there are probabilities, one more for costs.
     Wrong columns or values raise a ValueError that names them.
 
     >>> audit([1, 1, 0, 0] * 100, [1, 0, 0, 0] * 100, ["f", "m"] * 200, metrics="misses").findings[0].subject
@@ -249,21 +261,18 @@ def audit(
     >>> found.to_frame()[["group", "against", "rate", "difference", "verdict"]].to_dict("records")
     [{'group': 'sex = f', 'against': 'sex = m', 'rate': 'misses', 'difference': 0.5, 'verdict': 'shown'}]
     """
-    if groups_of is not None:
-        roles = {"probability": probability, "source": source, "count": count, "within": within}
-        frame, group, named = people.of_arrays(frame, predicted, groups_of, roles | {"compare": compare})
-        label, prediction, probability, source, count, within, compare = map(named.get, people.ROLES)
     names = tuple(group) if isinstance(group, list | tuple) else (group,)
-    asked = (metrics,) if isinstance(metrics, str) else tuple(metrics or ())
-    columns = people.Columns(names, label, prediction, probability, source, count, threshold, within, compare)
-    setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title, rates or {})
+    columns = Columns(names, label, prediction, probability, source, count, threshold, within, compare, cost, weight)
+    if groups_of is not None:
+        frame, columns = people.of_arrays(frame, predicted, groups_of, columns)
+    asked, own = (metrics,) if isinstance(metrics, str) else tuple(metrics or ()), rates or {}
+    setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title, own, cost_margin)
     cases = people.read(frame, columns, positive=positive)
-    named = [name for name in setting.metrics if name not in summary.SUMMARY]
-    chosen = measured(cases, setting.every_rate, named, setting.rates)
+    chosen = measured(cases, setting.every_rate, [*filterfalse(summary.SUMMARY.get, setting.metrics)], setting.rates)
     families = groups.families(cases, depth=depth, reference=setting.references)
     questions = [(each.of(family), family) for each in sums(cases, chosen) for family in families]
     rows = pd.concat([pd.DataFrame(each.about(family)) for each, family in questions], ignore_index=True)
     bar = tqdm(questions, desc="comparing", delay=2, disable=not progress)
-    rows = findings.decided(rows, comparing.joined([further.common(*pair, cases.within) for pair in bar]), setting)
-    levels = people.by_level(frame, columns, len(cases), positive=positive)
+    found = comparing.joined([further.common(*pair, cases.within) for pair in bar])
+    rows, levels = findings.decided(rows, found, setting, cases), people.by_level(frame, columns, len(cases), positive)
     return Report(rows, questions, setting, cases, levels, progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -10,6 +11,8 @@ from fairlib.auditing.people import Columns
 from fairlib.auditing.rates import RATES, Rate, own
 from fairlib.tables import listed
 
+APART = {"within": ["source"], "compare": ["source"], "cost": ["probability"]}  # what does not go together
+APART["weight"] = ["probability", "within", "compare"]
 SUMMARIES = 0.2  # the share of alpha that summary metrics have; comparisons have the rest
 
 
@@ -27,6 +30,7 @@ class Setting:
     power: float
     title: str
     rates: Mapping[str, str]  # of one's own, as of `fairlib.auditing.rates.own`
+    cost_margin: float | None = None  # the smallest difference of costs that matters, in their units
 
     def __post_init__(self) -> None:
         columns, names = self.columns, self.columns.group
@@ -35,14 +39,17 @@ class Setting:
         if len(set(names)) < len(names):
             raise ValueError(f"group: a column is named twice in {listed(names)}")
         roles = {role: name for role, name in columns._asdict().items() if role not in ("group", "threshold") and name}
-        for role in ("within", "compare"):
-            if role in roles and columns.source:
-                raise ValueError(f"{role}: not beside a source; cases that belong together have no such intervals here")
-        for role in ("probability", "count", "within", "compare"):
+        for role, others in APART.items():
+            if role in roles and (both := {*others} & {*roles}):
+                raise ValueError(f"{role}: not beside a {min(both)}; there are no intervals for both at once here")
+        for role in ("probability", "count", "within", "compare", "cost", "weight"):
             if role in roles and [*names, *roles.values()].count(roles[role]) > 1:
                 raise ValueError(f"{role}: column {roles[role]!r} plays another part already")
-        if not {"prediction", "probability"} & {*roles}:
+        if not {"prediction", "probability"} & {*roles} and ("cost" not in roles or {"label", "compare"} & {*roles}):
             raise ValueError("prediction: name a column of predictions, or one of probabilities; neither was given")
+        size = self.cost_margin
+        if size is not None and not ("cost" in roles and isinstance(size, Real) and 0 < size < math.inf):
+            raise ValueError(f"cost_margin must be above 0, in the units of a cost column, found {size!r}")
         for name in ("threshold", "margin", "confidence", "power"):
             value = getattr(columns if name == "threshold" else self, name)
             if not isinstance(value, Real) or not 0 < value < 1:
@@ -66,12 +73,14 @@ class Setting:
     @property
     def unit(self) -> str:
         """What is taken to be independent of one another."""
-        return "cases" if self.columns.source is None else "sources"
+        return "sources" if self.columns.source else "cases of equal weight" if self.columns.weight else "cases"
 
     @property
     def points(self) -> str:
-        """The margin in words."""
-        return f"{100 * self.margin:g} points"
+        """The margin in words; of costs alone without a margin, none."""
+        points, cost = f"{100 * self.margin:g} points", f"{self.cost_margin or 0:g} of ‘{self.columns.cost}’"
+        predicts = bool(self.columns.prediction or self.columns.probability)
+        return " or ".join([points] * predicts + [cost] * bool(self.cost_margin))
 
     @property
     def references(self) -> Mapping[str, object]:

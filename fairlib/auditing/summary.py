@@ -55,7 +55,8 @@ def summarize(people: People, levels: dict[str, People], setting: Setting, *, pr
     metrics = {name: SUMMARY[name] for name in setting.metrics if name in SUMMARY} or SUMMARY
     rows, worlds, notes, order = [], [], [], {}
     rng, classes = np.random.default_rng(SEED), dict(enumerate(people.classes)) | {ALL_CLASSES: ALL_CLASSES}
-    families = groups.families(people, depth=1, reference={})
+    none = people.prediction is None or (1, 0) in people.powers  # costs alone; weights, which none of these takes
+    families = [] if none else groups.families(people, depth=1, reference={})
     for family in tqdm(families, desc="summary metrics", delay=2, disable=not progress):
         (attribute,) = family.attributes
         enough, said = large_enough(family, people, setting)

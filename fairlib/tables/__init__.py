@@ -120,29 +120,29 @@ def reduce(
     *,
     derived: Mapping[str, nw.Expr] | None = None,
     uses: Sequence[str] = (),
-    shares: Mapping[str, float] | None = None,
+    limits: Mapping[str, tuple[str, str, float, float]] | None = None,
     count: str | None = None,
 ) -> pd.DataFrame:
     """Return one row per combination of the columns `by` that occurs, with its totals; one pass over the rows.
 
     derived : columns to make first; `by` and `totals` may use them.
     uses : the columns, beside those in `by`, that `derived` and `totals` look at.
-    shares : columns that must lie in [0, 1], with the most that rounding may make of 1.
+    limits : of some columns the role, what they must do in words, and the lowest and highest value.
     count : column with the number of cases that a row stands for; it is checked, and combinations of 0 cases left out.
     """
     by, derived, totals = list(dict.fromkeys(by)), dict(derived or {}), dict(totals)
-    checked = {name: ("probability", most, "lie in [0, 1]") for name, most in (shares or {}).items()}
+    checked = dict(limits or {})
     if count is not None:
-        checked[count] = ("count", MOST, "hold counts (0, 1, 2, ...)")
+        checked[count] = ("count", "hold counts (0, 1, 2, ...)", 0, MOST)
         number = nw.col(count).cast(nw.Float64)
         totals[PARTS] = Total(number - number.floor(), "max")
-    for name, (role, _, _) in checked.items():
+    for name, (role, *_) in checked.items():
         check_is_number(schema(table), role, name)
         totals |= _range_of(name)
     columns = list(dict.fromkeys([*(name for name in by if name not in derived), *uses, *checked]))
     found = _added((_reduced(part, by, totals, derived) for part in parts(table, columns)), by, totals)
-    for name, (_, most, allowed) in checked.items():
-        _check_range(found, name, most, allowed)
+    for name, (_, *allowed) in checked.items():
+        _check_range(found, name, *allowed)
         found = found.drop(columns=[*_range_of(name)])
     if count is not None:
         if (found.pop(PARTS) > 0).any():
@@ -205,11 +205,11 @@ def _range_of(name: str) -> dict[str, Total]:
     return {f"fairlib: {what} {name}": total for what, total in found.items()}
 
 
-def _check_range(found: pd.DataFrame, name: str, most: float, allowed: str) -> None:
+def _check_range(found: pd.DataFrame, name: str, allowed: str, lowest: float, highest: float) -> None:
     low, high, missing = (found[column].to_numpy(dtype=float) for column in _range_of(name))
     if missing := int(np.nansum(missing)):
         raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
-    if len(found) and (low.min() < 0 or high.max() > most):
+    if len(found) and (low.min() < lowest or high.max() > highest):
         raise ValueError(f"column {name!r} must {allowed}, found {low.min():g} to {high.max():g}")
 
 

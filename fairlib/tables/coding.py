@@ -24,6 +24,8 @@ class Columns(NamedTuple):
     threshold: float = 0.5  # where an audit has probabilities and no predictions
     within: str | None = None  # the stratum, in an audit
     compare: str | None = None  # what another model predicts, in an audit
+    cost: str | None = None  # a number for each case, in an audit
+    weight: str | None = None  # of a case in a survey, in an audit
     term: str | None = "term"  # an identity term
     bins: int | None = None  # of equal width, into which probabilities are put: each becomes the middle of its bin
 
