@@ -192,10 +192,17 @@ def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[
         raise ValueError(f"a column of {listed(by)} holds values that cannot be counted: {error}") from error
     if found.implementation.is_polars():  # codes of its categories hang on what the process met before; it sorts names
         found = found.with_columns(selectors.categorical().cast(nw.String))
-    found = found if found.implementation.is_pandas_like() else found.to_arrow()  # by way of which dates stay dates
+    found = found if found.implementation.is_pandas_like() else _signed(found.to_arrow())  # in Arrow dates stay dates
     found = found.to_pandas().reset_index(drop=True)  # Dask's parts number their rows anew
     found = found.rename(columns={key: name for name, key in keys.items()})
     return found.astype(dict.fromkeys(totals, float))  # engines answer in types of their own
+
+
+def _signed(table: pyarrow.Table) -> pyarrow.Table:
+    """Return a table whose categories have signed codes, as DuckDB's have not: pyarrow 17 gives pandas no others."""
+    kinds = {field.name: field.type for field in table.schema if pyarrow.types.is_dictionary(field.type)}
+    signed = {name: pyarrow.dictionary(pyarrow.int32(), kind.value_type, kind.ordered) for name, kind in kinds.items()}
+    return table.cast(pyarrow.schema([(field.name, signed.get(field.name, field.type)) for field in table.schema]))
 
 
 def _range_of(name: str) -> dict[str, Total]:
