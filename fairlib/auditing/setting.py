@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 
-from fairlib.auditing.people import Columns
 from fairlib.auditing.rates import RATES, Rate, own
 from fairlib.tables import listed
+from fairlib.tables.coding import Columns
 
 APART = {"within": ["source"], "compare": ["source"], "cost": ["probability"]}  # what does not go together
 APART["weight"] = ["probability", "within", "compare"]

@@ -171,14 +171,24 @@ def _simulated(n: int, design: _Design, rng) -> float:
     convinced = 0
     for _ in range(GAMES // TOGETHER):
         if design.paired:
-            outcome = rng.random((n, TOGETHER))
-            shares = np.select([outcome < design.only_a, outcome < design.discordant], [1.0, 0.0], 0.5)
+            shares = games_of_pairs(n, design.only_a, design.discordant, rng, TOGETHER)
         else:
-            costs = ((rng.random((size, TOGETHER)) < rate) * 1.0 for size, rate in zip(sizes, rates, strict=True))
-            mean_a, mean_b = (betting.block_means(cost, min(sizes)) for cost in costs)
-            shares = (1 + mean_a - mean_b) / 2
+            shares = games_of_groups(sizes, rates, rng, TOGETHER)
         convinced += int(betting.rejects(shares, 0.5, alpha=design.alpha / 2).sum())
     return convinced / GAMES
+
+
+def games_of_groups(sizes, rates, rng: np.random.Generator, games: int) -> np.ndarray:
+    """Draw the rounds of games, (rounds, games), for two groups of such sizes and error rates."""
+    costs = ((rng.random((size, games)) < rate) * 1.0 for size, rate in zip(sizes, rates, strict=True))
+    mean_a, mean_b = (betting.block_means(cost, min(sizes)) for cost in costs)
+    return (1 + mean_a - mean_b) / 2
+
+
+def games_of_pairs(n: int, only_a: float, discordant: float, rng: np.random.Generator, games: int) -> np.ndarray:
+    """Draw the same for pairs, of which such a share is wrong in a alone, or on exactly one side."""
+    outcome = rng.random((n, games))
+    return np.select([outcome < only_a, outcome < discordant], [1.0, 0.0], 0.5)
 
 
 class _Design(NamedTuple):

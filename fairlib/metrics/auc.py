@@ -8,16 +8,10 @@ import numpy as np
 import pandas as pd
 
 from fairlib.metrics.cells import Cells, background, described
-from fairlib.metrics.comparisons import superiority
+from fairlib.metrics.comparisons import above_background, superiority
 from fairlib.metrics.examples import Columns, read
 from fairlib.metrics.measuring import tabulate
 from fairlib.metrics.table2 import Metric
-
-
-@described("y − x", signed=True)
-def _above(whole: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """How much higher the group's area is than that of all."""
-    return group - whole
 
 
 def _metric(title: str, positives: str, negatives: str) -> Metric:
@@ -28,7 +22,7 @@ def _metric(title: str, positives: str, negatives: str) -> Metric:
         above = sets[positives].sample(cells.probability, among=cells.gold)
         return superiority(above, sets[negatives].sample(cells.probability, among=~cells.gold))
 
-    return Metric("VBCM", area, _above, uses="probabilities", title=title, reference="Borkan et al. 2019")
+    return Metric("VBCM", area, above_background, uses="probabilities", title=title, reference="Borkan et al. 2019")
 
 
 AUCS: dict[str, Metric] = {

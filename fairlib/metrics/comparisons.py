@@ -28,6 +28,12 @@ def difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return x - y
 
 
+@described("y − x", signed=True)
+def above_background(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """How much higher the group's score y is than the background's score x."""
+    return y - x
+
+
 @described("y / x", neutral=1.0)
 def ratio_to_background(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """How many times the background's score x the group's score y is; infinite over 0, undefined for 0/0."""

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fairlib.metrics import draws, scores
+from fairlib.metrics.comparisons import above_background
 from fairlib.metrics.examples import Examples, read
 from fairlib.metrics.measuring import interval, observed, over_draws, p_value
 from fairlib.metrics.table2 import METRICS, Metric
@@ -34,13 +35,6 @@ TOLERANCE = 0.1  # CheckList's: a change of probability up to this is no failure
 REPLICATES, COMBINATIONS = 500, 100
 
 
-def rise_above_background(background: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """How much higher the group's score is than its background's."""
-    return group - background
-
-
-rise_above_background.symbol, rise_above_background.signed = "y − x", True
-
 # What can be measured without a gold label: metrics of Table 2, and three that ask for the gold class there and are
 # taken with the positive class, or with all examples, here.
 WITHOUT_LABEL = {
@@ -51,7 +45,7 @@ WITHOUT_LABEL = {
     "PertSD (positive)": replace(METRICS["PertSD"], score=scores.probability, per_class=True),
     "AvgEG (all)": replace(METRICS["PosAvgEG"], examples="all"),
     "mean difference": Metric(
-        "VBCM", scores.mean_probability, rise_above_background, background="complement", uses="probabilities"
+        "VBCM", scores.mean_probability, above_background, background="complement", uses="probabilities"
     ),
 }
 PREDICTED = {"ParityGap": METRICS["ParityGap"]}

@@ -19,7 +19,7 @@ from tqdm import tqdm
 from fairlib.interval import bisection
 from fairlib.intervals import betting
 from fairlib.intervals.disparity import METHODS
-from fairlib.intervals.planning import likely, sample_size
+from fairlib.intervals.planning import games_of_groups, games_of_pairs, likely, sample_size
 from fairlib.intervals.proportions import APART, TIE, limits, newcombe_low
 
 SEED = 20  # of the whole grid; experiment number i draws from default_rng([SEED, i])
@@ -38,7 +38,7 @@ WIDTHS = 200  # experiments whose whole interval is computed
 def independent(method: str, n_a: int, rate_a: float, n_b: int, rate_b: float, *, alpha: float = 0.05, rng=0) -> dict:
     """Return coverage, its Monte-Carlo error and the mean width for two independent groups of 0-1 costs."""
     if METHODS[method].counts is None:
-        return _simulated(partial(_blocks, n_a, rate_a, n_b, rate_b), rate_a - rate_b, alpha, rng)
+        return _simulated(partial(games_of_groups, (n_a, n_b), (rate_a, rate_b)), rate_a - rate_b, alpha, rng)
     (x_a, weight_a), (x_b, weight_b) = likely(n_a, rate_a), likely(n_b, rate_b)
     x_a, x_b, weight = x_a[:, None], x_b[None, :], np.outer(weight_a, weight_b)
     truth = rate_a - rate_b
@@ -53,7 +53,7 @@ def independent(method: str, n_a: int, rate_a: float, n_b: int, rate_b: float, *
 def paired(method: str, n: int, bias: float, discordant: float, *, alpha: float = 0.05, rng=0) -> dict:
     """Return the same for n pairs, in a share `discordant` of which exactly one side goes wrong."""
     if METHODS[method].counts is None:
-        return _simulated(partial(_pairs, n, bias, discordant), bias, alpha, rng)
+        return _simulated(partial(games_of_pairs, n, (discordant + bias) / 2, discordant), bias, alpha, rng)
     p_a, p_b = (discordant + bias) / 2, (discordant - bias) / 2
     (only_a, weight_a), (only_b, _) = likely(n, p_a), likely(n, p_b)
     only_a, only_b = only_a[:, None], only_b[None, :]
@@ -146,17 +146,6 @@ def _simulated(draw, truth: float, alpha: float, rng) -> dict:
 def _lower_ends(values: np.ndarray, alpha: float) -> np.ndarray:
     zeros, ones = np.zeros(values.shape[1]), np.ones(values.shape[1])
     return bisection(lambda mean: betting.rejects(values, mean, alpha=alpha), zeros, ones, steps=14)
-
-
-def _blocks(n_a, rate_a, n_b, rate_b, rng, batch) -> np.ndarray:
-    costs = ((rng.random((n, batch)) < rate).astype(float) for n, rate in ((n_a, rate_a), (n_b, rate_b)))
-    mean_a, mean_b = (betting.block_means(cost, min(n_a, n_b)) for cost in costs)
-    return (1 + mean_a - mean_b) / 2
-
-
-def _pairs(n, bias, discordant, rng, batch) -> np.ndarray:
-    outcome = rng.random((n, batch))
-    return np.select([outcome < (discordant + bias) / 2, outcome < discordant], [1.0, 0.0], 0.5)
 
 
 # --- Examples for five points -----------------------------------------------------------------------------------------
