@@ -6,8 +6,6 @@ data is kept beside it in benchmarks/audits.csv (`--as before` records the versi
 """
 
 # ruff: noqa: E402
-from __future__ import annotations
-
 import os
 
 for library in ("OMP", "OPENBLAS", "MKL"):  # before NumPy is imported, which reads them once

@@ -3,8 +3,6 @@
 Enumerated: all samples of small groups with few values, and their exact probabilities. Simulated: with standard errors.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from pathlib import Path

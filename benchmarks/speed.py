@@ -5,8 +5,6 @@ Matrix products use one thread, so that the ratio does not depend on how many co
 """
 
 # ruff: noqa: E402
-from __future__ import annotations
-
 import os
 
 for library in ("OMP", "OPENBLAS", "MKL"):  # before NumPy is imported, which reads them once

@@ -6,8 +6,6 @@ public file say which, and from where, until it lies in the folder of originals 
 docs/checked_against.md has the table, and what is to be said of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The part of validation.py that computes what other libraries say of the same data, and the comparing itself."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

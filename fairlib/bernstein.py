@@ -8,8 +8,6 @@ f(x) too: +1 in the protected group A, -1 in the unprotected group B, 0 in neith
 arrays, one value per example; functions of numbers broadcast over arrays.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fairlib.checks import checked, examples, shown

@@ -1,7 +1,5 @@
 """What every room asks of its arguments, said once: an error names the argument, what was found and what is allowed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

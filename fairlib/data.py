@@ -8,8 +8,6 @@
   `python -m fairlib data fetch NAME` brings those that can be downloaded.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tomllib

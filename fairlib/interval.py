@@ -4,8 +4,6 @@
 the data. `fairlib.bounds` has the intervals for a difference of two groups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape

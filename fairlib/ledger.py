@@ -6,8 +6,6 @@ original. A notebook ends with `record(notebook, {id: value})`, and `python -m f
 together. A disagreement is a finding, never an error; a claim that no notebook answers is an error.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import namedtuple

@@ -9,8 +9,6 @@ Functions draw on `ax` and return it; `save` writes the figure with its caption,
 >>> plt.close(axes.figure)
 """
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import cycle
 from textwrap import wrap

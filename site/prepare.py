@@ -3,8 +3,6 @@
 python site/prepare.py   (`make site` calls it, and then Sphinx)
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import shutil

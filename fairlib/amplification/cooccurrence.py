@@ -4,8 +4,6 @@ Arrays have one row per example and hold 0 or 1 (predictions may hold probabilit
 tasks may be there at once; they are read in blocks, without a copy. Columns of a table are summed by its engine.
 """
 
-from __future__ import annotations
-
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ Arrays have one row per example: n x |T| tasks and n x |A| attributes, 0 or 1, w
 frames lend their columns' names to the tables of pairs. `from_counts` takes counts in place of arrays.
 """
 
-from __future__ import annotations
-
 import warnings
 from functools import partial
 

@@ -6,8 +6,6 @@ model's association is compared with *that* sample's. Treating the pairs as inde
 attributes carry the same number. Over several trainings of a model, use `resampling.over_runs`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import stats
 

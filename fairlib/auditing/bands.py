@@ -1,7 +1,5 @@
 """Columns of many numbers as groups: ages are put into bands of about as many cases each, and the report says so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

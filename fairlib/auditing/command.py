@@ -1,7 +1,5 @@
 """The audit on the command line: a file of predictions in, sentences and a page out; it may be larger than memory."""
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import os

@@ -25,8 +25,6 @@ A difference d of n cases from the others is shown with the power asked for if d
 that of the others' mean. A normal approximation: for rare events and strict levels the power comes out up to 0.1 lower.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property

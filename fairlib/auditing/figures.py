@@ -1,7 +1,5 @@
 """Figures of an audit: its comparisons, whether probabilities hold, and what other thresholds would do."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

@@ -4,8 +4,6 @@ Every comparison gets one of six verdicts (report.html explains them). Told firs
 most: how far beyond the margin it is, times how many cases it concerns.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

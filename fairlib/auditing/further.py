@@ -6,8 +6,6 @@ rates with the same weights, worth m (1 - m) / V independent cases, where V is t
 holds one side only says nothing. Greenland and Robins 1985, Biometrics 41.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 

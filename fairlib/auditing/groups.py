@@ -3,8 +3,6 @@
 A family is one attribute, or several at once; its groups do not overlap. All sums are over cells, all at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

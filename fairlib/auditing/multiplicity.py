@@ -4,8 +4,6 @@ Fifteen comparisons at 5 % each find something in a third to a half of all audit
 here is the probability of even one false finding among all of them (the family-wise error).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -4,8 +4,6 @@ The page needs nothing else: no script, no request, all pictures inside; for eye
 data; `report.html` has the words and the look, and escapes all that it is given.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial

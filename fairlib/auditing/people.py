@@ -4,8 +4,6 @@ Whatever the audit says follows from these counts, made inside the engine that h
 attributes become a few thousand cells.
 """
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections import Counter

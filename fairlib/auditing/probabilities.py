@@ -4,8 +4,6 @@ All from counts of cases by group, label and level of the probability (`people.b
 on the number of cases. A level is a hundredth of the log odds wide: no probability moves by more than .0025.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np

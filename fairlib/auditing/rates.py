@@ -4,8 +4,6 @@ Every rate is a mean over the cases of a group that qualify, so it follows from 
 qualify, the sum of their values, and the sum of the squares.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -113,11 +111,11 @@ class Sums(NamedTuple):
         about = {"attribute": family.attribute, "group": groups, "against": family.against}
         return about | {"rate": self.name, "class": self.class_name}
 
-    def of(self, family: Family) -> Sums:
+    def of(self, family: Family) -> "Sums":
         """Return the sums without the cases that take no part in a family's comparisons."""
         return self.only(np.isin(family.codes, family.kept)) if len(family.kept) < len(family) else self
 
-    def only(self, cells: np.ndarray) -> Sums:
+    def only(self, cells: np.ndarray) -> "Sums":
         """Return the sums of some cells."""
         own = {name: getattr(self, name) * cells for name in ("count", "total", "square")}
         powers = {key: values * cells for key, values in self.powers.items()} if self.powers else None

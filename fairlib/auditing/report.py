@@ -6,8 +6,6 @@ intervals, tests; how many more cases are needed; many at once: multiplicity) ->
 model, crossings that say more. `command` is `python -m fairlib audit`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

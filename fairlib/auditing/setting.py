@@ -1,7 +1,5 @@
 """What an audit was asked to do, checked once; all that a reader needs to repeat it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

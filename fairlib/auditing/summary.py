@@ -4,8 +4,6 @@ All metrics of an attribute see the same replicates, so that the correction for 
 together: twenty metrics of one confusion table are far from twenty questions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -12,8 +12,6 @@ without, an error, they are undefined and say why; of a random sample, `disparit
 References: Angelopoulos et al. 2023 (Science 382, 669-674); Angelopoulos, Duchi & Zrnic 2023 (PPI++); Neyman 1934.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike

@@ -9,8 +9,6 @@ References: Waudby-Smith & Ramdas, "Estimating means of bounded random variables
 Vorácek & Orabona, "STaR-Bets: Sequential Target-Recalculating Bets for Tighter Confidence Intervals" (2025).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Many p-values from draws at once: which of them are findings, whatever the seed."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint

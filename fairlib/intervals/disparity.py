@@ -25,8 +25,6 @@ The costs of a group (for pairs: the differences) are taken for independent draw
 the clusters' means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

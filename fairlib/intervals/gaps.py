@@ -13,8 +13,6 @@ References: Clopper and Pearson 1934, Biometrika 26 (the limits); Tukey 1953, Kr
 Statistics 12 (all pairs at once); Berger 1982, Technometrics 24 (intersection and union, for the high end).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -5,8 +5,6 @@ arrays, and returns the two ends of an interval for mean_a - mean_b that is to b
 `alpha`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -24,12 +22,12 @@ class Moments(NamedTuple):
     variance: ArrayLike
 
     @classmethod
-    def of(cls, cost: np.ndarray) -> Moments:
+    def of(cls, cost: np.ndarray) -> "Moments":
         """Return the moments of a list of costs; the variance of a single one is 0."""
         return cls(len(cost), float(cost.mean()), float(cost.var(ddof=1)) if len(cost) > 1 else 0.0)
 
     @classmethod
-    def of_counts(cls, ones: ArrayLike, n: ArrayLike) -> Moments:
+    def of_counts(cls, ones: ArrayLike, n: ArrayLike) -> "Moments":
         """Return the moments of n costs, `ones` of which are 1 and the others 0."""
         n = np.asarray(n, dtype=float)
         rate = np.asarray(ones) / n

@@ -5,8 +5,6 @@ wrong: `only_a` and `only_b` of `n`. Every function returns the ends of an inter
 that is p(only a) - p(only b), that is to be missed with probability at most `alpha`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fairlib.intervals.proportions import accepted, limits, standardized

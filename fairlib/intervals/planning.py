@@ -13,8 +13,6 @@ estimate falls short of the truth as often as not.
 Costs are 0 or 1 here: of all costs with the same means these vary most, so that others need fewer examples.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -75,7 +73,7 @@ def smallest_bias(n: int, *, power: float = 0.8, method: str = DEFAULT, rng=0, *
     return math.nan if found is None else found
 
 
-def _smallest(power_at: Callable, start: float, design: _Design, power: float, *, most: float):
+def _smallest(power_at: Callable, start: float, design: "_Design", power: float, *, most: float):
     """Return the smallest number (or bias, to a ten-thousandth) that has this power, if any up to `most` has.
 
     `start` is what normal theory asks for. Two looks say how far it is from there, as normal quantiles grow with the
@@ -106,7 +104,7 @@ def _smallest(power_at: Callable, start: float, design: _Design, power: float, *
     return high
 
 
-def _wald_size(design: _Design, power: float) -> float:
+def _wald_size(design: "_Design", power: float) -> float:
     """Return what normal theory asks for: where the search begins."""
     if design.paired:
         variance = design.discordant - design.bias**2
@@ -124,7 +122,7 @@ def likely(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
     return counts, step * stats.binom.pmf(counts, n, rate)
 
 
-def _power(n: int, design: _Design, rng) -> float:
+def _power(n: int, design: "_Design", rng) -> float:
     """Return the chance that n examples or pairs give an interval above 0, over all counts, or by simulated games."""
     if n < 4 and not design.paired:
         return 0.0
@@ -146,7 +144,7 @@ def _power(n: int, design: _Design, rng) -> float:
     return float(weight @ stats.binom.sf(enough, trials, rate))
 
 
-def _above_zero(design: _Design, table: tuple) -> np.ndarray:
+def _above_zero(design: "_Design", table: tuple) -> np.ndarray:
     """Return whether the interval lies above 0; where the end itself is dear, by its test of 0."""
     tests = {"miettinen_nurminen": proportions.score, "tango": pairs.tango_score}
     if design.method in tests:
@@ -162,7 +160,7 @@ def _above_zero(design: _Design, table: tuple) -> np.ndarray:
     return (x_b >= counts[1, 0]) & (x_b <= counts[1, 1]) & enough
 
 
-def _simulated(n: int, design: _Design, rng) -> float:
+def _simulated(n: int, design: "_Design", rng) -> float:
     """Return in how many games a bettor is convinced who sees the examples in random order."""
     sizes = [n] if design.paired else design.sizes(n)
     if min(sizes) > ROUNDS:

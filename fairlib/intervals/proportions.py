@@ -5,8 +5,6 @@ except in `exact_unconditional`), and returns the ends of an interval for p_a - 
 probability at most `alpha`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -178,7 +176,7 @@ class _Region:
     near: tuple  # limits of the rates of A and of B
 
     @classmethod
-    def from_order(cls, level: float, n_a: int, n_b: int, alpha: float, near: tuple) -> _Region:
+    def from_order(cls, level: float, n_a: int, n_b: int, alpha: float, near: tuple) -> "_Region":
         """Return the region of the tables whose order is at least `level`; ties belong to it."""
         (low, high), tail = near[0], TINY * alpha
         matter = np.linspace(stats.binom.ppf(tail, n_a, low), stats.binom.isf(tail, n_a, high), BINS)

@@ -10,8 +10,6 @@ References: Waudby-Smith & Ramdas 2024 (JRSS B 86, 1-27); Cover 1991 for the por
 Chugg, Cortes-Gomez, Wilder & Ramdas 2023 (NeurIPS), "Auditing fairness by betting".
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Areas under the ROC curve that compare scores of two different sets (Borkan et al. 2019), as metrics of kind VBCM."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,8 +4,6 @@ All arrays begin with (replicates, units, groups): one replicate unless the data
 metric is counterfactual. Nothing loops over examples; a reduction costs one pass over them per replicate.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -43,7 +41,7 @@ class Sample:
     values: np.ndarray  # (units, 1, support) ascending
     weights: np.ndarray  # (replicates, units, groups, support)
 
-    def __getitem__(self, key) -> Sample:
+    def __getitem__(self, key) -> "Sample":
         """Pick groups, as `array[..., groups]` does for scores that are numbers."""
         picked = (*key, slice(None))
         sample = Sample(self.values, self.weights[picked])
@@ -88,7 +86,7 @@ class Cells:
     target: int | None  # the class that is measured, one against the rest; None where all classes are
     by_unit: bool  # counterfactual: each source on its own
     draws: Draws | None = None  # how sources and terms are resampled; None for the data as they are
-    own: Cells | None = None  # of a background: the cells of the groups, whose sums it takes
+    own: "Cells | None" = None  # of a background: the cells of the groups, whose sums it takes
     kind: str = ""  # of a background: "all" examples, or their "complement", all but the group's own
     _samples: dict[str, Sample] = field(default_factory=dict)
 

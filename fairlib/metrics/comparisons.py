@@ -9,8 +9,6 @@ groups at once is a function of X, whose last axis is the groups. Scores are arr
 [0.5]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fairlib.metrics.cells import Sample, described, divide

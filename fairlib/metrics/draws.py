@@ -5,8 +5,6 @@ terms are drawn, never sentences; to see what a fair model would give, whole ter
 nothing ties examples together they are drawn one by one, at a cost that does not grow with their counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """From scores to metrics: the sums of equations (1) to (6), for the data as they are or for many replicates at once."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

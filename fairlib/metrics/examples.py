@@ -4,8 +4,6 @@ Rows that are alike in all columns are counted first, in the engine that holds t
 what the number of *distinct* rows costs. Columns that a table lacks are no error until a metric needs one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import narwhals as nw
@@ -61,7 +59,7 @@ class Examples:
             raise NotMeasurable(f"it needs {spoken.get(column, f'a {column} column')}, which the table lacks")
         return found
 
-    def only(self, keep: np.ndarray) -> Examples:
+    def only(self, keep: np.ndarray) -> "Examples":
         """Return the examples where `keep` is true, or those at its places; units without examples go with them."""
         kept = {name: array[keep] for name in ROWS if (array := getattr(self, name)) is not None}
         if self.unit is not None:

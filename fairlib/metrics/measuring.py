@@ -1,7 +1,5 @@
 """Any metric on any table of predictions: one call, a tidy answer, and beside each value an interval and a null."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np

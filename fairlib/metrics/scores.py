@@ -10,8 +10,6 @@ returns one number per cell or one distribution per cell. `fairlib.metrics.table
 [[[0.5, 1.0]]]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fairlib.metrics.cells import Cells, Sample, described, divide

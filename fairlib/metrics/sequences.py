@@ -1,7 +1,5 @@
 """Metrics for sequence labelling: three views of the same tokens, each measured by the code for classification."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

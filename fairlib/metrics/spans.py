@@ -1,7 +1,5 @@
 """BILOU tags and the spans they stand for: B-LOC I-LOC L-LOC is one place of three tokens, U-LOC one of one token."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -11,8 +11,6 @@ A metric of one's own takes three lines:
 >>> precision_gap = Metric("PCM", precision, comparisons.absolute_difference)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path

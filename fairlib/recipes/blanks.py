@@ -5,8 +5,6 @@ anything that can score words for a blank: `count_model`, which knows only how o
 paragraph, or a masked language model (`training.masked`) such as the paper's, bert-base-uncased.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

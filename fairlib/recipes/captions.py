@@ -6,8 +6,6 @@ Tables hold counts and figures computed from them only: no caption and no image'
 for the eight captions that notebook 07c quotes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """CelebA: its attributes counted, and classifiers of them that stand in for the image networks of Figure 4."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from fairlib.data import DataError

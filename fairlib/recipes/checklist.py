@@ -4,8 +4,6 @@ The systems were released with Ribeiro, Wu, Guestrin and Singh (2020): three com
 fine-tuned on SST-2. A source is a name and the word that completes "NAME is a TERM ...".
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """COMPAS: ProPublica's public records of 7,214 people, their risk scores and what happened within two years."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from fairlib.recipes.originals import File, original, recipe, require_columns

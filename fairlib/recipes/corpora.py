@@ -1,7 +1,5 @@
 """SemEval-2018 and CoNLL-2003: where the files come from, and how they are read."""
 
-from __future__ import annotations
-
 import html
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Where the counts of 0-1 costs decide, every table that has any chance is looked 
 the order of the examples does (betting), experiments are simulated and the Monte-Carlo error stands beside the result.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from fractions import Fraction
 from functools import partial

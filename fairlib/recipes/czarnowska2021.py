@@ -1,7 +1,5 @@
 """Outputs of models that this project trained on SemEval-2018 and CoNLL-2003, and counts of the paper's own."""
 
-from __future__ import annotations
-
 import json
 import re
 

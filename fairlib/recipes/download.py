@@ -1,7 +1,5 @@
 """Downloads that can be resumed, are checked, and never leave half a file where data is expected."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Tables of the first paper: annotator disagreement on MultiNLI, and real systems on WinoBias and WinoMT."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

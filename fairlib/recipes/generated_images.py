@@ -5,8 +5,6 @@ objects, each a fixed glyph in its part of the image. The attribute is in the cl
 same, so that a full mask takes it away. Nothing here is a photograph.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of notebook 10: WinoBias pairs by occupation, and how often each interval contains the truth."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

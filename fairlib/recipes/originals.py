@@ -4,8 +4,6 @@ A recipe is a function with the name of its table, in a module that the table's 
 lists them and builds tables again.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import re

@@ -5,8 +5,6 @@ below `<folder>/coco/runs` or `<folder>/celeba/runs`. Their rows stand in the bu
 stand-ins; the column `inputs` tells them apart.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 

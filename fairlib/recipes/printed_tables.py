@@ -6,8 +6,6 @@ standard deviation leaves fewer still. Solved for the whole numbers, a table of 
 References: Brown, Heathers (2017), The GRIM test. Anaya (2016), The GRIMMER test. Wang, Russakovsky (2021), Table 3.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -4,8 +4,6 @@ What is tested was fixed before the values were known: of Figure 1 the eight met
 a constant factor, of Figure 2 all nine rows. The counterfactual metrics of Figure 1 have a value and no test.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

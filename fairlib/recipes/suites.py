@@ -7,8 +7,6 @@ eight suites of the paper. A slot is {identity_adj}, {Country} (begins with a ca
 Reference: Czarnowska, Vyas, Shah (2021), section 5 and Tables 3, 4, 6, and the code released with it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -6,8 +6,6 @@ A template is a sentence with a slot; a suite is every template filled with ever
 Reference: Czarnowska, Vyas, Shah (2021), section 5 and Tables 3, 4, 6; Ribeiro, Wu, Guestrin, Singh (2020), CheckList.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

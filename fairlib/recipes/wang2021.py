@@ -3,8 +3,6 @@
 Counts and rates only: no image's labels leave the genuine files.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

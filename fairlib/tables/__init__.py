@@ -12,8 +12,6 @@ in parts of a bounded size, whose counts add up.
     ['f 0 1', 'f 1 2', 'm 0 1']
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Which column of a table plays which part, and codes for the values that it holds: alike for metrics and audits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -29,7 +27,7 @@ class Columns(NamedTuple):
     term: str | None = "term"  # an identity term
     bins: int | None = None  # of equal width, into which probabilities are put: each becomes the middle of its bin
 
-    def among(self, known: nw.Schema, roles: Sequence[str], usual: Columns | None = None) -> Columns:
+    def among(self, known: nw.Schema, roles: Sequence[str], usual: "Columns | None" = None) -> "Columns":
         """Return those that a table has; one that it lacks is an error, or absent if it has its usual name."""
         absent = {}
         for role in roles:

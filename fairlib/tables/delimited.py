@@ -4,8 +4,6 @@ All is text, so that the groups "01" and "NA" stay what they are; only an empty 
 field are no part of it. Which columns hold numbers is said, not guessed from the first block.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

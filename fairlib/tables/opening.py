@@ -1,7 +1,5 @@
 """What a table is: a frame that narwhals knows, or something with a schema that is read in batches."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

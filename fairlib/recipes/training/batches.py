@@ -3,8 +3,6 @@
 Also what tells a tagger how a word is written where the encoder itself sees lower case only.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

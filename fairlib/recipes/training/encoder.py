@@ -5,8 +5,6 @@ on a processor, deterministic algorithms, no state shared between runs. (Another
 order and gives slightly different weights.)
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A reader returns an `ImageSet` per split: where each image lies, its labels, and
 objects are. Nothing is loaded until an image is asked for. Needs only NumPy, pandas and Pillow.
 """
 
-from __future__ import annotations
-
 import json
 import pickle
 import re
@@ -47,7 +45,7 @@ class ImageSet:
         if self.task.shape[1] != len(self.tasks):
             raise ValueError(f"tasks must name {self.task.shape[1]} columns, found {len(self.tasks)} names")
 
-    def only(self, name: str) -> ImageSet:
+    def only(self, name: str) -> "ImageSet":
         """Return the same images with one task."""
         return replace(self, task=self.task[:, [self.tasks.index(name)]], tasks=(name,))
 

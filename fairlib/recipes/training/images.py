@@ -9,8 +9,6 @@ which trains what `fairlib.recipes.photographs` lists, one after another. A fini
 whole: a second call goes on where the first one stopped. When all are there, their counts go into the bundled tables.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

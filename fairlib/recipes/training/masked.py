@@ -1,7 +1,5 @@
 """A masked language model as a filler of blanks for `fairlib.blanks.fill`. Needs torch, transformers and weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@ person's pixels blacked out at random ("noisy"), or all of them ("full"); an obj
 visible. The numbers say what the mechanism does, not how large it is in COCO.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -4,8 +4,6 @@ Each is trained several times with different seeds: how much of a fairness metri
 All three are random: in the order of the examples, the start values, the features that a tree may look at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple

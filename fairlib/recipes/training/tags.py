@@ -6,8 +6,6 @@ says where its token stands in an entity: Beginning, Inside, Last, Outside, or a
 Reference: Ratinov and Roth (2009), "Design challenges and misconceptions in named entity recognition".
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From a network's scores to the counts that bias amplification needs: calibrate, predict, count."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from sklearn.metrics import average_precision_score, log_loss

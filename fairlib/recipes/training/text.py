@@ -10,8 +10,6 @@ Finished runs lie in `build/models/` and are not trained again.
 Reference: Czarnowska, Vyas, Shah (2021), section 5 and Table 5.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable

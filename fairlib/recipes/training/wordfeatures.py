@@ -3,8 +3,6 @@
 Logistic regression has one optimum, so a seed would change nothing: there is one run per task.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np
