@@ -41,7 +41,7 @@ reproduce: build/ledger.done  ## run the notebooks: every figure, table and the 
 test: $(INSTALLED)  ## run all tests, slow ones included, on all cores
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-site: build/ledger.done $(VENV)/.site  ## make a web site of the executed notebooks: build/site/html/index.html
+site: build/ledger.done build/frames/done $(VENV)/.site  ## make a web site of the executed notebooks: build/site/html/index.html
 	$(BIN)/python site/prepare.py
 	@rm -rf build/site/html
 	$(BIN)/python -m sphinx -q -W --keep-going -c site -d build/site/doctrees build/site/source build/site/html
@@ -88,6 +88,10 @@ $(INSTALLED): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# The widgets at some of their settings, for the site only.
+build/frames/done: build/ledger.done site/frames.py | $(INSTALLED)
+	@$(BIN)/python site/frames.py
 
 # Only `make site` needs these.
 $(VENV)/.site: site/requirements.lock | $(INSTALLED)

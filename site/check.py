@@ -4,7 +4,7 @@ python site/check.py [--axe FILE] [--pictures FOLDER]
 
 Fails on a request to another server, a failed request, an error in the console, a link or anchor that leads nowhere,
 what is wider than the page, mathematics that is not drawn, a picture without words, what axe calls serious or critical,
-and a ledger that does not sort numbers as numbers or does not filter.
+a ledger that does not sort numbers as numbers or does not filter, and a control that does not change its picture.
 """
 
 import argparse
@@ -90,6 +90,29 @@ LEDGER = """() => {
   form.dispatchEvent(new Event("change"));
   return wrong;
 }"""
+FRAMES = """async () => {
+  const wrong = [];
+  for (const form of document.querySelectorAll("form.frames")) {
+    const image = form.parentNode.querySelector("img"), table = form.parentNode.querySelector(".chosen");
+    const tables = new Set();
+    if (form.hidden) wrong.push("frames: no controls");
+    for (const field of form.querySelectorAll("input, select")) {
+      const start = field.value, pictures = new Set(), words = new Set();
+      const count = field.options ? field.options.length : Number(field.max) + 1;
+      for (const value of [...Array(count).keys(), start]) {
+        field.value = value;
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+        await image?.decode().catch(() => wrong.push(`frames: not a picture: ${image.src}`));
+        if (image) pictures.add(image.src), words.add(image.alt);
+        else tables.add(table.textContent.trim());
+      }
+      const label = field.labels[0].querySelector("span > span").textContent;
+      if (image && (pictures.size < count || words.size < count)) wrong.push(`frames: not changed by ${label}`);
+    }
+    if (!image && (tables.size < 2 || tables.has(""))) wrong.push("frames: tables do not change, or are empty");
+  }
+  return wrong;
+}"""
 
 
 def serve(folder: Path) -> str:
@@ -145,6 +168,7 @@ async def visit(browser, base: str, name: str, axe: str, pictures: Path | None) 
             where = pictures / f"{name.replace('/', '_').removesuffix('.html')}_{width}_{scheme}.png"
             await page.screenshot(path=where, full_page=True)
     found["bytes"] = sum([(await request.sizes())["responseBodySize"] for request in weight])
+    wrong += await page.evaluate(FRAMES)
     await context.close()
     return found, wrong
 

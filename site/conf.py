@@ -53,7 +53,7 @@ if address := re.search(
     }
 html_static_path = ["_static", "vendor"]
 html_css_files = ["site.css"]
-html_js_files = [("site.js", {"defer": "defer"})]
+html_js_files = [("site.js", {"defer": "defer"}), ("frames.js", {"defer": "defer"})]
 html_extra_path = ["../build/site/extra"]
 html_show_sourcelink = False
 html_copy_source = False

@@ -8,7 +8,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -22,6 +24,7 @@ from fairlib.data import ROOT
 
 HERE = Path(__file__).resolve().parent
 BUILT = ROOT / "build" / "site"
+FRAMES = ROOT / "build" / "frames"
 PAPERS = {"ethayarajh2020": "Paper 1", "czarnowska2021": "Paper 2", "wang2021": "Paper 3"}
 AUTHORS = {
     "Paper 1": "Ethayarajh 2020: how sure can one be?",
@@ -36,6 +39,11 @@ GROUPS = {  # title -> which notebooks, and which other pages
     "Beyond the papers": (("1",), ("audit",)),
     "The record": ((), ("ledger", "found_in_the_papers", "checked_against")),
     "The package": ((), ("api", "CONTRIBUTING")),
+}
+CALCULATORS = {  # the notebooks whose widget the page of calculators has, and where
+    "02_winobias_curve": "sample-size-calculator",
+    "06_what_amplification_measures": "painting-calculator",
+    "10_tighter_intervals": "width-calculator",
 }
 DOCUMENTS = ("docs/found_in_the_papers.md", "docs/checked_against.md", "CONTRIBUTING.md")
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -62,9 +70,26 @@ def figure_html(figure: Path, *, to_root: str = "../", eager: bool = False) -> s
     return f'<figure class="drawn"><a href="{address}">{picture}</a>\n<figcaption>{shown}</figcaption></figure>'
 
 
-def outputs_of(cell, figures: Path) -> list:
+def moved(name: str, figure: Path, frames: Path) -> str:
+    """Return what stands in the place of a notebook's widget: a calculator, or controls with what they change."""
+    if place := CALCULATORS.get(name):
+        words = "has a calculator for it that needs no Python."
+        return f'<p class="fetch"><a href="../calculators.html#{place}">A page of its own</a> {words}</p>'
+    controls = frames / name / "controls.html"
+    if not controls.exists():
+        raise ValueError(f"{name} must have its widget's settings in site/frames.py, or a calculator; found neither")
+    table = '<div class="chosen cell_output" aria-live="polite"></div>'
+    drawn = f'<figure class="drawn cell">{table}<figcaption></figcaption></figure>'
+    if any(controls.parent.glob("*.svg")):
+        drawn = figure_html(figure).replace("<figcaption>", '<figcaption><span class="words">')
+        drawn = drawn.replace("</figcaption>", '</span><span class="words" hidden></span></figcaption>')
+    inside = drawn.replace(">", ">\n" + controls.read_text(encoding="utf-8"), 1)
+    return f"```{{raw}} html\n{inside}\n```"
+
+
+def outputs_of(cell, figures: Path, *, without: Iterable[str] = ()) -> list:
     """Return a cell's outputs: pictures that it saves as figures, in their order, and nothing that only moves."""
-    names = SAVED.findall(cell.source)
+    names = [name for name in SAVED.findall(cell.source) if name not in without]
     kept = []
     for output in cell.outputs:
         if WIDGET in output.get("data", {}):
@@ -87,17 +112,21 @@ def admonition(title: str, text: str, kind: str) -> str:
     return f"{fence}{{admonition}} {title}\n:class: {kind}\n\n{text}\n{fence}"
 
 
-def transformed(notebook, *, name: str, figures: Path = ledger.FIGURES):
+def transformed(notebook, *, name: str, figures: Path = ledger.FIGURES, frames: Path = FRAMES):
     """Return a notebook as the site shows it: cells by their tags, figures as linked SVGs with captions as text."""
-    cells = []
-    for cell in notebook.cells:
+    cells, shown = [], set()
+    for cell, after in zip_longest(notebook.cells, notebook.cells[1:]):
         tags = set(cell.metadata.get("tags", []))
+        if "widget" in tags:  # the cell behind it saves its picture
+            (drawn,) = SAVED.findall(after.source)
+            cells.append(nbformat.v4.new_markdown_cell(moved(name, figures / f"{drawn}.svg", frames)))
+            shown |= {drawn} if "<img" in cells[-1].source else set()
         if tags & {"hosted", "widget"}:
             continue
         cell = nbformat.from_dict(cell)
         cell.metadata = nbformat.NotebookNode()
         if cell.cell_type == "code":
-            cell.outputs = outputs_of(cell, figures)
+            cell.outputs = outputs_of(cell, figures, without=shown)
             hidden = {"ledger": "remove-input", "solution": "hide-cell"}
             tags_kept = [hidden[tag] for tag in sorted(tags & set(hidden))] + sorted(tags & {"stub", "check"})
             cell.metadata["tags"] = tags_kept
@@ -201,6 +230,7 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "notebooks").mkdir(parents=True)
     shutil.copytree(ledger.FIGURES, extra / "figures", ignore=shutil.ignore_patterns("*.png"))
+    shutil.copytree(FRAMES, extra / "frames", ignore=shutil.ignore_patterns("done", "*.html"))
     notebooks, stored = {}, sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
     without = [ROOT / "notebooks" / "execute.py", "--student", extra / "notebooks" / "student", *stored]
     subprocess.run([sys.executable, *map(str, without)], check=True)

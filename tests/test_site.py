@@ -1,14 +1,17 @@
 """How an executed notebook becomes a page, and that what pages need is there. For a browser see site/check.py."""
 
 import importlib.util
+import json
 import re
 
+import matplotlib.pyplot as plt
 import nbformat
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import fairlib
+from fairlib import plots
 from fairlib.data import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
@@ -22,7 +25,7 @@ def opened(name):
     return module
 
 
-prepare, conf = opened("prepare"), opened("conf")
+prepare, conf, frames = opened("prepare"), opened("conf"), opened("frames")
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="468pt" height="216pt"><metadata>
 <dc:description xmlns:dc="http://purl.org/dc/elements/1.1/">{}</dc:description></metadata></svg>"""
 
@@ -42,9 +45,9 @@ def picture():
     return new_output("display_data", data={"image/png": "iVBO", "text/plain": "<Figure>"})
 
 
-def shown(*cells, figures, metadata=None):
+def shown(*cells, figures, metadata=None, **options):
     notebook = new_notebook(cells=[new_markdown_cell("# 99 Title\n\nThe question."), *cells], metadata=metadata or {})
-    return prepare.transformed(notebook, name="99_title", figures=figures)
+    return prepare.transformed(notebook, **{"name": "99_title", "figures": figures} | options)
 
 
 def code(source, *outputs, tag=None):
@@ -59,7 +62,6 @@ def test_cells_are_shown_by_their_tags(figures):
     cells = shown(
         code("import importlib", tag="hosted"),
         words("**Predict.** How many?", "prediction"),
-        code("widgets.interact(draw)", tag="widget"),
         words("**Exercise 1.** Try.", "exercise"),
         code("def f(): ...", tag="stub"),
         code("def f(): return 1", tag="solution"),
@@ -75,7 +77,7 @@ def test_cells_are_shown_by_their_tags(figures):
     tags = [cell.metadata.get("tags", []) for cell in cells if cell.cell_type == "code"]
     assert tags == [["stub"], ["hide-cell"], ["check"], ["remove-input"]]
     assert cells[-1].outputs[0].text == "a table"
-    assert not any("interact" in cell.source or "importlib" in cell.source for cell in cells)
+    assert not any("importlib" in cell.source for cell in cells)
 
 
 def test_the_title_stays_first_and_the_stored_notebook_can_be_fetched(figures):
@@ -129,6 +131,119 @@ def test_every_figure_that_a_notebook_saves_is_found_with_its_caption(path):
     assert len(names) == source.count("plots.save(")
     for name in names:
         assert len(prepare.caption(prepare.ledger.FIGURES / f"{name}.svg")) > 20
+
+
+def test_every_widget_has_settings_or_a_calculator():
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in NOTEBOOKS}
+    moving = {name for name, source in sources.items() if "widgets.interact(" in source}
+    assert moving == frames.FRAMES.keys() | prepare.CALCULATORS.keys()
+    assert not frames.FRAMES.keys() & prepare.CALCULATORS.keys()
+    page = (ROOT / "site" / "calculators.md").read_text(encoding="utf-8")
+    assert all(f'id="{place}"' in page for place in prepare.CALCULATORS.values())
+
+
+DRAW = """import ipywidgets as widgets
+import matplotlib.pyplot as plt
+from fairlib import plots
+plots.use_style()
+def draw(share=0.5, kind="<a>"):
+    figure, ax = plt.subplots(figsize=(2, 1))
+    ax.plot([0, share], label=f"at {share}")
+    ax.set_title("the same")
+    ax.legend(title=kind)
+    return figure"""
+INTERACT = "widgets.interact(lambda **chosen: plt.show(draw(**chosen)), {});"
+SHARE = "share=widgets.FloatSlider(0.5, min=0, max=1, step=0.1)"
+SAVE = """caption = 'A line that is simulated at one half. Data:\\nnone.'
+plots.save(draw(), "99_line", caption=caption)"""
+TWO = frames.Frames("A simulated line.", {"share": (0.1, 0.5, 1.0)})
+
+
+@pytest.fixture
+def drawn(tmp_path, monkeypatch):
+    """Draw the frames of a small notebook, whose own figure stands in a folder already."""
+    monkeypatch.setattr(plots, "FIGURES", tmp_path)
+    with plt.rc_context():
+        exec(f"{DRAW}\n{SAVE}", {})
+
+    def run(controls, chosen=TWO, call=INTERACT):
+        cells = [code(DRAW), code(call.format(controls), tag="widget"), code(SAVE), code("1 / 0")]
+        nbformat.write(new_notebook(cells=cells), tmp_path / "99_title.ipynb")
+        folder = tmp_path / "frames" / "99_title"
+        count = frames.draw(tmp_path / "99_title.ipynb", chosen, folder)
+        page = (folder / "controls.html").read_text(encoding="utf-8")
+        data = re.search(r'<script type="application/json">(.*)</script>', page)[1]
+        return count, folder, page, json.loads(data)
+
+    return run
+
+
+def test_every_combination_of_values_has_its_picture_and_the_first_is_the_notebooks(drawn, tmp_path):
+    before = (tmp_path / "99_line.svg").read_bytes()
+    count, folder, page, facts = drawn(f'{SHARE}, kind=["<a>", "b"]')
+    keys = {f"{share}-{kind}" for share in range(3) for kind in range(2)}
+    assert count == 6 and {path.stem for path in folder.glob("*.svg")} == keys == facts["said"].keys()
+    assert facts["options"] == [["0.1", "0.5", "1.0"], ["<a>", "b"]]
+    assert 'max="2" value="1"' in page and '<option value="0" selected>&lt;a&gt;</option>' in page
+    assert facts["said"]["2-1"] == "at 1.0"
+    assert facts["caption"] == prepare.caption(folder / "1-0.svg").removeprefix("share 0.5; kind <a>. ")
+    assert facts["caption"] == "A simulated line. Data: none."
+    pictures = {
+        path.stem: re.sub("<dc:desc.*?>.*?<", "", path.read_text(), flags=re.DOTALL) for path in folder.glob("*.svg")
+    }
+    assert pictures["1-0"] == re.sub("<dc:desc.*?>.*?<", "", before.decode(), flags=re.DOTALL)
+    assert len({*pictures.values()}) == 6
+    assert (tmp_path / "99_line.svg").read_bytes() == before
+
+
+def test_a_first_setting_that_shows_another_picture_is_an_error(drawn, tmp_path):
+    (tmp_path / "99_line.svg").write_text("<svg/>")
+    with pytest.raises(ValueError, match="the first setting of a widget must show 99_line.svg"):
+        drawn(SHARE)
+
+
+@pytest.mark.parametrize(
+    ("controls", "values", "message"),
+    [
+        ("share=True", {}, "control 'share' must be one of .*Dropdown.*found Checkbox"),
+        (SHARE, {"share": (0.5, 0.55)}, "values of control 'share' must be .*and 0.5 among them"),
+        (SHARE, {"share": (0.5, 1.1)}, "values of control 'share'"),
+        (SHARE, {"share": (0.1, 0.2)}, "values of control 'share'"),
+        (SHARE, {}, "values of control 'share'"),
+        ('kind=["a", "b"]', {"kind": ("a", "c")}, "values of control 'kind'"),
+        (SHARE, {"share": (0.5,), "other": (1,)}, "controls \\['share'\\], found \\['other'\\]"),
+    ],
+)
+def test_a_control_that_the_site_cannot_have_is_refused_by_its_name(drawn, controls, values, message):
+    with pytest.raises(ValueError, match=message):
+        drawn(controls, frames.Frames("A line.", values))
+
+
+def test_what_a_widget_writes_is_kept_as_it_is_shown(drawn):
+    call = """import pandas as pd
+def tell(word):
+    print("<none>") if word == "no" else display(pd.DataFrame({{"here": [word]}}))
+widgets.interact(tell, word=["no", "yes"]);"""
+    count, folder, page, facts = drawn("", frames.Frames("A table.", {}), call)
+    assert count == 2 and not [*folder.glob("*.svg")]
+    assert facts["tables"]["0"] == "<p>&lt;none&gt;</p>"
+    assert "<td>yes</td>" in facts["tables"]["1"] and "<style" not in facts["tables"]["1"]
+    assert page.count("</script>") == 1
+
+
+def test_controls_stand_with_their_picture_in_the_place_of_a_widget(drawn, tmp_path):
+    drawn(SHARE)
+    cells = [words("How much?", "question"), code("interact()", tag="widget"), code(SAVE, picture())]
+    _, _, place, after = shown(*cells, figures=tmp_path, frames=tmp_path / "frames").cells
+    assert re.search(
+        r'<figure class="drawn">\s<form .* hidden>.*</form>\s*<a href="../figures/99_line.svg">', place.source, re.S
+    )
+    assert '<figcaption><span class="words">A line that is' in place.source
+    assert after.outputs == [] and after.metadata["tags"] == ["hide-input"]
+    with pytest.raises(ValueError, match="99_title must have its widget's settings in site/frames.py"):
+        shown(*cells, figures=tmp_path, frames=tmp_path / "other")
+    *_, place, after = shown(*cells, figures=tmp_path, name="10_tighter_intervals").cells
+    assert "../calculators.html#width-calculator" in place.source and len(after.outputs) == 1
 
 
 def test_links_lead_to_pages_or_are_only_text():
