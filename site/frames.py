@@ -7,8 +7,6 @@ A folder per notebook, build/frames/<notebook>, holds the pictures, named by the
 and controls.html: the controls, and what `_static/frames.js` writes beside the picture, or in its place.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import itertools
