@@ -31,11 +31,10 @@ NORMALIZERS = {
     "|T| choose 2": lambda groups: groups * (groups - 1) // 2,
 }
 DEFAULT_NORMALIZER = {"PCM": "|T| choose 2", "BCM": "|T|", "VBCM": "", "MCM": ""}
-BACKGROUNDS = {"all": "S", "complement": "S \\ Sᵗ"}
-EXAMPLES = {"all": "", "gold": ", y(x) = c", "other": ", y(x) ≠ c"}
 ALLOWED = {
-    "kind": KINDS, "normalizer": ("", *NORMALIZERS), "fairness": ("group", "counterfactual"), "examples": EXAMPLES,
-    "background": BACKGROUNDS, "uses": ("predictions", "probabilities"),
+    "kind": KINDS, "normalizer": ("", *NORMALIZERS), "background": ("all", "complement"),
+    "fairness": ("group", "counterfactual"), "examples": ("all", "gold", "other"),
+    "uses": ("predictions", "probabilities"),
 }  # fmt: skip
 
 
@@ -119,26 +118,3 @@ VARIANTS: dict[str, Metric] = {
     "ParityGap (accuracy)": replace(TABLE_2["ParityGap"], score=scores.accuracy, per_class=False),  # as printed
 }
 METRICS: dict[str, Metric] = TABLE_2 | VARIANTS
-
-
-def table(metrics: dict[str, Metric] | None = None) -> pd.DataFrame:
-    """Return metrics as the paper's Table 2 shows them, one row each; by default its 22 rows."""
-    numbers = {name: number for number, name in enumerate(TABLE_2, 1)}
-    rows = [
-        {
-            "no.": numbers.get(name, ""),
-            "name": name,
-            "metric": metric.title,
-            "fairness": metric.fairness,
-            "kind": metric.kind + (f" (printed as {metric.printed_kind})" if metric.printed_kind else ""),
-            "φ(A)": getattr(metric.score, "symbol", metric.score.__name__) + EXAMPLES[metric.examples],
-            "d": getattr(metric.comparison, "symbol", metric.comparison.__name__),
-            "N": metric.normalizer or "–",
-            "β": BACKGROUNDS[metric.background] if "BCM" in metric.kind else "–",
-            "groups": "two" if metric.two_groups else "any",
-            "uses": metric.uses,
-            "reference": metric.reference,
-        }
-        for name, metric in (TABLE_2 if metrics is None else metrics).items()
-    ]
-    return pd.DataFrame(rows).set_index("name")
