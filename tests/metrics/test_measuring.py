@@ -89,7 +89,6 @@ def test_by_default_every_metric_that_the_table_allows_and_reasons_for_the_other
         (lambda d: d, {"probability": "p_"}, "pattern with one '{}'"),
         (lambda d: d, {"confidence": 95}, r"confidence must be in \(0, 1\), found 95"),
         (lambda d: d, {"replicates": -1}, "replicates must be a whole number of at least 0, found -1"),
-        (lambda d: d, {"combinations": 5.5}, "combinations must be a whole number of at least 1, found 5.5"),
         (lambda d: d, {"metrics": []}, "none of the metrics can be measured"),
         (lambda d: d[~((d["source"] == 2) & (d["group"] == "a"))], {"metrics": "CFGap"}, "1 of 6 lack a group .* 'a'"),
         (lambda d: d.drop(columns="source"), {"metrics": ["AvgIF"]}, "AvgIF cannot be measured: it needs a source"),
