@@ -15,11 +15,10 @@ from fairlib.auditing import groups, multiplicity
 from fairlib.auditing.people import People
 from fairlib.auditing.setting import SUMMARIES, Setting
 from fairlib.metrics import scores
-from fairlib.metrics.auc import AUCS
 from fairlib.metrics.draws import NothingToExchange
 from fairlib.metrics.examples import ACCUMULATED, Examples, tied
 from fairlib.metrics.measuring import ALL_CLASSES, distance, interval, observed, p_value, replicated
-from fairlib.metrics.table2 import METRICS, Metric
+from fairlib.metrics.table2 import AUCS, METRICS, Metric
 
 COLUMNS = ["attribute", "metric", "class", "group", "value", "low", "high", "null", "p", "p_corrected", "p_error"]
 REPLICATES, FEWEST, MOST_DRAWN = 999, 199, 16  # times as many exchanges as replicates, where p needs them

@@ -1,6 +1,7 @@
 """Any metric on any table of predictions: one call, a tidy answer, and beside each value an interval and a null."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from fairlib.interval import check_confidence
 from fairlib.metrics import draws
 from fairlib.metrics.evaluation import Evaluation
 from fairlib.metrics.examples import Columns, Examples, NotMeasurable, read
-from fairlib.metrics.table2 import METRICS, Metric
+from fairlib.metrics.table2 import AUCS, METRICS, Metric
 
 ALL_CLASSES = "all"  # the class of metrics that take all classes together
 KEYS = ["metric", "class", "group"]
@@ -59,6 +60,23 @@ def measure(
     scores = any(metric.uses == "probabilities" or metric not in METRICS.values() for metric in chosen.values())
     examples = read(predictions, Columns(**columns), classes=classes, scores=scores)
     return tabulate([(examples, chosen)], explicit, replicates=replicates, confidence=confidence, rng=rng)
+
+
+def auc(predictions, *, classes=None, **columns) -> pd.DataFrame:
+    """Measure the areas under the ROC curve of each group: phi of `AUCS`, not yet compared with that of all examples.
+
+    An area is how often a positive example has a higher probability than a negative one. SubgroupAUC: the group's
+    positives against its negatives. BPSN: the background's positives against the group's negatives (low where the group
+    is falsely flagged). BNSP: the group's positives against the background's negatives (low where the group is missed).
+    The background is all other groups; classes and columns as for `measure`.
+
+    >>> table = pd.DataFrame({"group": list("aabb"), "label": [0, 1, 0, 1], "p_1": [0.2, 0.6, 0.7, 0.9]})
+    >>> auc(table, classes=[1]).pivot(index="metric", columns="group", values="value").loc["BPSN"].to_dict()
+    {'a': 1.0, 'b': 0.0}
+    """
+    areas = {name: replace(metric, comparison=lambda whole, group: group) for name, metric in AUCS.items()}
+    examples = read(predictions, Columns(**columns), classes=classes)
+    return tabulate([(examples, areas)], True)
 
 
 def choose(metrics) -> tuple[dict[str, Metric], bool]:

@@ -15,9 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from fairlib.metrics import comparisons, scores
+from fairlib.metrics.cells import Cells, background, described
 
 KINDS = {
     "PCM": "pairs of groups: do the groups differ from one another? (eq. 1, 2)",
@@ -118,3 +120,25 @@ VARIANTS: dict[str, Metric] = {
     "ParityGap (accuracy)": replace(TABLE_2["ParityGap"], score=scores.accuracy, per_class=False),  # as printed
 }
 METRICS: dict[str, Metric] = TABLE_2 | VARIANTS
+
+
+def _area(title: str, positives: str, negatives: str) -> Metric:
+    """Return a metric of the area under the ROC curve of two sets (Borkan et al. 2019), which is not in Table 2."""
+
+    @described(title, given="label", needs="positive or negative examples to compare")
+    def area(cells: Cells) -> np.ndarray:
+        """How often a positive example has a higher probability than a negative one."""
+        sets = {"its": cells, "others": background(cells, "complement")}
+        above = sets[positives].sample(cells.probability, among=cells.gold)
+        return comparisons.superiority(above, sets[negatives].sample(cells.probability, among=~cells.gold))
+
+    return Metric(
+        "VBCM", area, comparisons.above_background, uses="probabilities", title=title, reference="Borkan et al. 2019"
+    )
+
+
+AUCS: dict[str, Metric] = {
+    "SubgroupAUC": _area("AUC within the group", "its", "its"),
+    "BPSN": _area("AUC, others' positives, its negatives", "others", "its"),
+    "BNSP": _area("AUC, its positives, others' negatives", "its", "others"),
+}
