@@ -182,7 +182,7 @@ class Cells:
             return self._samples[values]
         replicates, units, groups = self.shape
         rank = pd.Series(values).groupby(self.unit).rank("dense").to_numpy(dtype=np.int64) - 1
-        support = int(rank.max()) + 1
+        support = max(int(rank.max()) + 1, 2)  # between two points an empty cell is NaN, whatever others hold
         if self.draws is not None and not self.by_unit and support > REPLICATED_SUPPORT:
             rank, support = rank * REPLICATED_SUPPORT // support, REPLICATED_SUPPORT
         table = np.full((units, support), -np.inf)

@@ -39,6 +39,12 @@ def test_a_ratio_over_nothing_is_infinite_or_undefined_with_the_reason():
     assert nowhere["value"].isna().all() and len(nowhere.attrs["undefined"]) == 2
 
 
+def test_a_group_without_examples_of_the_class_is_undefined_where_all_others_have_one_probability():
+    frame = pd.DataFrame({"group": list("abc"), "label": [1, 1, 0], "p_0": 0.5, "p_1": 0.5})
+    found = fairlib.measure(frame, "AvgGF (TC)", classes=1).set_index("group")["value"]
+    assert found[["a", "b"]].tolist() == [0, 0] and found[["c", "accumulated"]].isna().all()
+
+
 def test_a_class_without_examples_is_undefined_not_absent():
     frame = suite(seed=13)
     frame = frame[frame["label"] != "neu"]
