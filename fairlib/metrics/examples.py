@@ -141,10 +141,9 @@ def coded(frame: pd.DataFrame, columns: Columns, chances: dict[str, str], *, cla
 
 
 def tied(*, groups: tuple, classes: tuple, measured: tuple[int, ...], **rows) -> Examples:
-    """Return examples, with what ties them together: terms within their groups, whole sources, or nothing.
+    """Return examples, of the arrays `rows`, with what ties them: terms within their groups, whole sources, or nothing.
 
-    rows : the arrays of `Examples`, or None. They are put into an order of their own, for engines answer in any, and
-    draws go row by row.
+    They are put into an order of their own, for engines answer in any, and draws go row by row.
     """
     rows = {name: array for name, array in rows.items() if array is not None}
     keys = [rows[name] for name in ("prediction", "label", "source", "term", "group") if name in rows]

@@ -53,7 +53,6 @@ class Metric:
     two_groups: bool = False  # d is not commutative: not defined for more than two groups
     uses: str = "predictions"  # or "probabilities"
     title: str = ""
-    printed_kind: str = ""  # where Table 2 gives another kind than what is computed (section 5)
     reference: str = ""
 
     def __post_init__(self) -> None:
@@ -87,15 +86,11 @@ class Metric:
 
 
 def read(file) -> list[dict[str, Metric]]:
-    """Return the metrics of each place in a file such as `table2.csv`; `printed_kind` is that of Table 2, if another.
+    """Return the metrics of each place in a file such as `table2.csv`: Table 2, the paper's own variants, and others.
 
-    DisparityScore is normalized as published, see DisparityScore*. Two scores are those of the cited papers: that of
-    ParityGap (Table 2 prints accuracy) and of F1Ratio (it prints recall). LASDifference takes one row per token, whose
-    class is its head and its relation together. Differences and ratios are only ever defined for two groups.
-
-    The variants are the paper's own: for the examples of the true class (TC), and correctly normalized (*, section 6).
-    AvgGF (TC) is compared with all groups; compared with the other groups, as in the released code, its values are
-    larger by a factor of 1 / (1 − the group's share).
+    Notebook 03 says where a row of Table 2 differs from the print. A variant is for the examples of the true class
+    (TC), or correctly normalized (*, section 6). AvgGF (TC) is compared with all groups; compared with the other
+    groups, as in the released code, its values are larger by a factor of 1 / (1 − the group's share).
     """
     flags = {"true_values": ["yes"], "false_values": ["no"]}
     rows = pd.read_csv(file, index_col="name", dtype={"normalizer": str}, keep_default_na=False, **flags)
