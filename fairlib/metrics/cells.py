@@ -132,12 +132,8 @@ class Cells:
         if self.own is not None:  # from counts that are there already
             return {name: self._pooled(counts) for name, counts in self.own.confusion.items()}
         gold, predicted = self.gold, self.predicted
-        kinds = {"tp": gold & predicted, "fp": ~gold & predicted, "fn": gold & ~predicted, "tn": ~gold & ~predicted}
+        kinds = {"TP": gold & predicted, "FP": ~gold & predicted, "FN": gold & ~predicted, "TN": ~gold & ~predicted}
         return {name: self.total(kind) for name, kind in kinds.items()}
-
-    def rate(self, part: str, rest: str) -> np.ndarray:
-        """Return one count of the confusion over the sum of two, such as FP / (FP + TN)."""
-        return divide(self.confusion[part], self.confusion[part] + self.confusion[rest])
 
     def mean(self, values: np.ndarray, *, among: np.ndarray | None = None) -> np.ndarray:
         """Return in each cell the mean of `values` over the examples with property `among`; NaN without any."""

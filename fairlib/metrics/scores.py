@@ -22,7 +22,8 @@ def _rate(symbol: str, part: str, rest: str, meaning: str):
 
     @described(symbol, given="label", needs=needs)
     def rate(cells: Cells) -> np.ndarray:
-        return cells.rate(part.lower(), rest.lower())
+        count = cells.confusion
+        return divide(count[part], count[part] + count[rest])
 
     rate.__name__, rate.__doc__ = symbol.lower().replace(" ", "_"), f"{meaning}: {part} / ({part} + {rest})."
     return rate
@@ -39,7 +40,7 @@ recall = _rate("Recall", "TP", "FN", "The true positive rate under its other nam
 def f1(cells: Cells) -> np.ndarray:
     """The harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN)."""
     count = cells.confusion
-    return divide(2 * count["tp"], 2 * count["tp"] + count["fp"] + count["fn"])
+    return divide(2 * count["TP"], 2 * count["TP"] + count["FP"] + count["FN"])
 
 
 @described("|{x ∈ A : ŷ(x) = c}| / |A|")
