@@ -34,14 +34,13 @@ class Evaluation:
             named = (*(() if metric.kind == "MCM" else groups), *(() if metric.kind == "VBCM" else (ACCUMULATED,)))
             return dict.fromkeys(named, np.full(1 if self.draws is None else len(self.draws.term_group), np.nan))
         score, compare, real = _score(metric, cells), metric.comparison, None
-        if metric.single:
-            compare = comparisons.OVER_PRODUCT.get(metric.comparison, metric.comparison)
-            if compare is metric.comparison:
-                score, real = self._one_variation_each(score)
+        exact = comparisons.OVER_PRODUCT.get(compare) if metric.single else None
+        if metric.single and not exact:
+            score, real = self._one_variation_each(score)
         if metric.kind == "MCM":
-            return {ACCUMULATED: self._average(compare(score)[..., None], cells, real)[:, 0]}
+            return {ACCUMULATED: self._average((exact or compare)(score)[..., None], cells, real)[:, 0]}
         if metric.kind == "PCM":
-            values = self._average(comparisons.of_pairs(compare, score), cells, real)
+            values = self._average(exact(score) if exact else comparisons.of_pairs(compare, score), cells, real)
             member = np.stack(np.triu_indices(len(groups), 1))
             # A group's own value is the mean over the pairs that contain it.
             own = [values[:, (member == group).any(axis=0)].mean(axis=1) for group in range(len(groups))]
