@@ -121,8 +121,8 @@ def coded(frame: pd.DataFrame, columns: Columns, chances: dict[str, str], *, cla
         raise ValueError(f"column {columns.group!r} holds one group only, {groups[0]!r}; a comparison needs two")
     if ACCUMULATED in groups:
         raise ValueError(f"column {columns.group!r} may not hold {ACCUMULATED!r}, the name of the aggregate in results")
-    outcomes = {role: found.get(role) for role in ("label", "prediction")}
-    known = _classes([column for column in outcomes.values() if column is not None], chances)
+    outcomes = {role: found[role] for role in ("label", "prediction") if role in found}
+    known = _classes([*outcomes.values()], chances)
     one = isinstance(classes, str) or not np.iterable(classes)
     wanted = known if classes is None else [classes] if one else list(classes)
     if strange := [name for name in wanted if name not in known]:
@@ -135,7 +135,7 @@ def coded(frame: pd.DataFrame, columns: Columns, chances: dict[str, str], *, cla
         unit=codes.get("source") if unit is None else code(frame[unit])[0],
         probabilities=_probabilities(frame, known, chances, 0.5 / columns.bins if columns.bins else 0.0),
         count=frame[COUNT].to_numpy(dtype=np.int64) if COUNT in frame else None,
-        **{role: None if column is None else index(column, known) for role, column in outcomes.items()},
+        **{role: index(column, known) for role, column in outcomes.items()},
         **codes,
     )
 

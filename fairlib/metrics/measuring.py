@@ -202,9 +202,7 @@ def p_value(distance: float, null_distances: np.ndarray) -> float:
     return (1 + np.count_nonzero(~(null_distances < distance - 1e-12))) / (1 + len(null_distances))
 
 
-def _unsure(
-    examples: Examples, metrics: dict[str, Metric], values: dict, confidence: float, replicates: int, rng
-) -> tuple[dict, dict, str]:
+def _unsure(examples: Examples, metrics: dict, values: dict, confidence: float, replicates: int, rng) -> tuple:
     """Return every value with its `UNSURE`, which of these are undefined and why, and why there is no null."""
     resampled, exchanged, why = replicated(examples, metrics, values, "bootstrap", replicates, rng), {}, ""
     try:
