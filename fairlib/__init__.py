@@ -14,7 +14,7 @@ _PUBLIC = {
     "Metric": "metrics.table2:Metric",
     "amplification": "amplification",
     "annotation": "intervals.annotation",
-    "auc": "metrics.auc:auc",
+    "auc": "metrics.measuring:auc",
     "audit": "auditing.report:audit",
     "auditing": "auditing",
     "bernstein": "bernstein",

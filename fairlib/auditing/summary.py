@@ -15,11 +15,10 @@ from fairlib.auditing import groups, multiplicity
 from fairlib.auditing.people import People
 from fairlib.auditing.setting import SUMMARIES, Setting
 from fairlib.metrics import scores
-from fairlib.metrics.auc import AUCS
 from fairlib.metrics.draws import NothingToExchange
 from fairlib.metrics.examples import ACCUMULATED, Examples, tied
 from fairlib.metrics.measuring import ALL_CLASSES, distance, interval, observed, p_value, replicated
-from fairlib.metrics.table2 import METRICS, Metric
+from fairlib.metrics.table2 import AUCS, METRICS, Metric
 
 COLUMNS = ["attribute", "metric", "class", "group", "value", "low", "high", "null", "p", "p_corrected", "p_error"]
 REPLICATES, FEWEST, MOST_DRAWN = 999, 199, 16  # times as many exchanges as replicates, where p needs them
@@ -128,14 +127,14 @@ def _measure(
     if untied or kinds * FEWEST > 4 * BUDGET or people.count.sum() > MOST_CASES:
         said.append("there are too many different cases for intervals and tests of these metrics.")
         return {key: (value, *[np.nan] * 3, False) for key, value in exact.items()}, None, said
-    wide = observed(examples, metrics, False, 1, rng)[0]
+    wide = observed(examples, metrics, False, rng)[0]
     replicates = int(np.clip(BUDGET // kinds, FEWEST, REPLICATES))
-    resampled, found = replicated(examples, metrics, wide, "bootstrap", replicates, 1, rng), {}
+    resampled, found = replicated(examples, metrics, wide, "bootstrap", replicates, rng), {}
     why = "sources hold cases of several groups, so that it is not known what chance does."
     testable = not examples.source.any()  # else they cannot change theirs
     if testable:
         try:
-            replicated(examples, metrics, wide, "null", 1, 1, rng)
+            replicated(examples, metrics, wide, "null", 1, rng)
         except NothingToExchange:
             testable, why = False, "no two groups have sources of the same size: it is not known what chance does."
     for key, value in exact.items():
@@ -146,7 +145,7 @@ def _measure(
         return found, None, [*said, why]
 
     def draw(size: int) -> np.ndarray:
-        drawn = replicated(examples, metrics, wide, "null", size, 1, rng)
+        drawn = replicated(examples, metrics, wide, "null", size, rng)
         return np.column_stack([drawn[key] for key in found])
 
     return found, World(draw, replicates), said
@@ -186,7 +185,7 @@ def _exact(
         return min(people.count[mine & (gold if part == "gold" else ~gold)].sum() for part in NEEDS[name])
 
     examples, _ = _examples(people, attribute, enough)
-    values, _, left_out = observed(examples, metrics, False, 1, np.random.default_rng(0))
+    values, _, left_out = observed(examples, metrics, False, np.random.default_rng(0))
     said = [f"{name} is left out: {why}." for name, why in left_out.items()] if len(metrics) < len(SUMMARY) else []
     values = {key: value for key, (value,) in values.items() if key[2] == ACCUMULATED or key[0] in NEEDS}
     found = {key: value for key, value in values.items() if key[2] == ACCUMULATED or looked_at(*key) >= minimum}

@@ -132,12 +132,8 @@ class Cells:
         if self.own is not None:  # from counts that are there already
             return {name: self._pooled(counts) for name, counts in self.own.confusion.items()}
         gold, predicted = self.gold, self.predicted
-        kinds = {"tp": gold & predicted, "fp": ~gold & predicted, "fn": gold & ~predicted, "tn": ~gold & ~predicted}
+        kinds = {"TP": gold & predicted, "FP": ~gold & predicted, "FN": gold & ~predicted, "TN": ~gold & ~predicted}
         return {name: self.total(kind) for name, kind in kinds.items()}
-
-    def rate(self, part: str, rest: str) -> np.ndarray:
-        """Return one count of the confusion over the sum of two, such as FP / (FP + TN)."""
-        return divide(self.confusion[part], self.confusion[part] + self.confusion[rest])
 
     def mean(self, values: np.ndarray, *, among: np.ndarray | None = None) -> np.ndarray:
         """Return in each cell the mean of `values` over the examples with property `among`; NaN without any."""
@@ -182,7 +178,7 @@ class Cells:
             return self._samples[values]
         replicates, units, groups = self.shape
         rank = pd.Series(values).groupby(self.unit).rank("dense").to_numpy(dtype=np.int64) - 1
-        support = int(rank.max()) + 1
+        support = max(int(rank.max()) + 1, 2)  # between two points an empty cell is NaN, whatever others hold
         if self.draws is not None and not self.by_unit and support > REPLICATED_SUPPORT:
             rank, support = rank * REPLICATED_SUPPORT // support, REPLICATED_SUPPORT
         table = np.full((units, support), -np.inf)

@@ -78,9 +78,11 @@ def score_range(scores: np.ndarray) -> np.ndarray:
     return scores.max(axis=-1) - scores.min(axis=-1)
 
 
-def mean_absolute_difference(x: Sample, y: Sample) -> np.ndarray:
-    """The mean of |a − b| over all pairs of one value from x and one from y: ∫ F(1 − G) + G(1 − F)."""
-    return (x.areas * (1 - y.cdf[..., :-1]) + y.areas * (1 - x.cdf[..., :-1])).sum(axis=-1)
+def mean_absolute_difference(groups: Sample) -> np.ndarray:
+    """The mean of |a − b| over all pairs of one value from each of two groups, for all pairs: ∫ F + G − 2FG."""
+    area, product = groups.areas.sum(axis=-1), groups.areas @ groups.cdf[..., :-1].swapaxes(-1, -2)
+    first, second = np.triu_indices(area.shape[-1], 1)
+    return np.maximum(area[..., first] + area[..., second] - 2 * product[..., first, second], 0)
 
 
 def mean_range(groups: Sample) -> np.ndarray:
@@ -95,14 +97,10 @@ def of_pairs(compare, score: np.ndarray | Sample) -> np.ndarray:
     first, second = np.triu_indices(groups, 1)
     if not isinstance(score, Sample):
         return compare(score[..., first], score[..., second])
-    if compare is mean_absolute_difference:  # ∫ F + G − 2FG for all pairs is one matrix product
-        area = score.areas.sum(axis=-1)
-        product = score.areas @ score.cdf[..., :-1].swapaxes(-1, -2)
-        return np.maximum(area[..., first] + area[..., second] - 2 * product[..., first, second], 0)
     pairs = zip(first.tolist(), second.tolist(), strict=True)
     return np.concatenate([compare(score[..., i : i + 1], score[..., j : j + 1]) for i, j in pairs], axis=-1)
 
 
 # For scores of one variation at a time: the mean of the comparison over the whole Cartesian product of variations,
-# where that has a closed form, so that nothing need be sampled.
+# of all pairs of groups or of all groups, where that has a closed form, so that nothing need be sampled.
 OVER_PRODUCT = {absolute_difference: mean_absolute_difference, score_range: mean_range}

@@ -50,11 +50,10 @@ def exchanged(examples: Examples, replicates: int, rng: np.random.Generator, *, 
     """Exchange whole identity terms between groups at random: what the metric would be if groups made no difference.
 
     Terms are exchanged among those that occur in the same sources (adjectives with adjectives), so that every source
-    keeps its number of variations per group. Without sources, see `exchangeable`, whose examples these must be: terms
-    are exchanged within what is `given` ("label" or "prediction"), for groups may differ in how often a label is true
-    and yet be treated alike; and with those of about as many examples, for a rate of ten large terms is steadier than
-    one of ten small ones. Examples that nothing ties together are exchanged one by one: Patefield's algorithm draws
-    their counts, with the same sizes of groups and profiles.
+    keeps its number of variations per group. Without sources, the examples must be those of `exchangeable`. Terms stay
+    within what is `given` ("label" or "prediction"), for groups may differ in how often a label is true and yet be
+    treated alike; and among those of about as many examples, for a rate of ten large terms is steadier than one of ten
+    small ones. Of counted examples Patefield's algorithm draws counts, with the same sizes of groups and profiles.
     """
     if examples.counted:
         if (cases := examples.count.sum()) > MOST:
@@ -101,10 +100,7 @@ def exchangeable(examples: Examples, given: str) -> Examples:
 
 
 def _same_sources(examples: Examples, given: str) -> list[np.ndarray]:
-    """Group terms by the set of sources that they occur in: a set is known by the sum of its sources' random labels.
-
-    Without sources, by what is given and by size, within a factor of two.
-    """
+    """Group terms by the set of sources that they occur in; without any, by what is given and size (a factor of 2)."""
     if not examples.source.any():
         size = np.bincount(examples.term, examples.count, minlength=len(examples.term_group))
         keys = np.zeros((len(size), 2), dtype=int)
@@ -114,7 +110,7 @@ def _same_sources(examples: Examples, given: str) -> list[np.ndarray]:
         label = np.random.default_rng(0).integers(0, 2**62, size=(_sources(examples), 2), dtype=np.uint64)
         keys = np.zeros((len(examples.term_group), 2), dtype=np.uint64)
         source, term = np.unique(np.stack([examples.source, examples.term]), axis=1)
-        np.add.at(keys, term, label[source])  # wraps around, which is fine for a label
+        np.add.at(keys, term, label[source])  # a set is known by the sum of its sources' labels, which may wrap around
     which = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
     return np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
 

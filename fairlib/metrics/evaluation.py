@@ -1,6 +1,7 @@
 """From scores to metrics: the sums of equations (1) to (6), for the data as they are or for many replicates at once."""
 
 import math
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,16 +11,18 @@ from fairlib.metrics.draws import Draws
 from fairlib.metrics.examples import ACCUMULATED, Examples, NotMeasurable
 from fairlib.metrics.table2 import NORMALIZERS, Metric
 
+COMBINATIONS = 100  # of one variation per group, for each source (section 5 of the paper)
 REPLICATED_COMBINATIONS = 20  # per source and replicate: they average over sources, so few suffice
 
 
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """One table under one set of draws: cells are counted once and shared by all metrics."""
 
-    def __init__(self, examples: Examples, draws: Draws | None, *, combinations: int, rng: np.random.Generator) -> None:
-        """Take the data as they are (draws None) or replicates of them."""
-        self.examples, self.draws, self.combinations, self.rng = examples, draws, combinations, rng
-        self._cells: dict[tuple, Cells] = {}
+    examples: Examples
+    draws: Draws | None  # replicates; None for the data as they are
+    rng: np.random.Generator
+    _cells: dict[tuple, Cells] = field(default_factory=dict)
 
     def rows(self, metric: Metric, target: int | None) -> dict:
         """Return the metric's values by group and accumulated, each with one value per replicate."""
@@ -30,20 +33,19 @@ class Evaluation:
         if len(cells.examples) == 0:  # no example of the class
             named = (*(() if metric.kind == "MCM" else groups), *(() if metric.kind == "VBCM" else (ACCUMULATED,)))
             return dict.fromkeys(named, np.full(1 if self.draws is None else len(self.draws.term_group), np.nan))
-        score, compare, real = self._score(metric, cells), metric.comparison, None
-        if metric.single:
-            compare = comparisons.OVER_PRODUCT.get(metric.comparison, metric.comparison)
-            if compare is metric.comparison:
-                score, real = self._one_variation_each(score)
+        score, compare, real = _score(metric, cells), metric.comparison, None
+        exact = comparisons.OVER_PRODUCT.get(compare) if metric.single else None
+        if metric.single and not exact:
+            score, real = self._one_variation_each(score)
         if metric.kind == "MCM":
-            return {ACCUMULATED: self._average(compare(score)[..., None], cells, real)[:, 0]}
+            return {ACCUMULATED: self._average((exact or compare)(score)[..., None], cells, real)[:, 0]}
         if metric.kind == "PCM":
-            values = self._average(comparisons.of_pairs(compare, score), cells, real)
+            values = self._average(exact(score) if exact else comparisons.of_pairs(compare, score), cells, real)
             member = np.stack(np.triu_indices(len(groups), 1))
             # A group's own value is the mean over the pairs that contain it.
             own = [values[:, (member == group).any(axis=0)].mean(axis=1) for group in range(len(groups))]
         else:
-            against = self._score(metric, background(cells, metric.background))
+            against = _score(metric, background(cells, metric.background))
             values = self._average(compare(against, score), cells, real)
             own = values.T
         rows = dict(zip(groups, own, strict=True))
@@ -76,20 +78,13 @@ class Evaluation:
             self._cells[key] = Cells(examples, target, by_unit, self.draws)
         return self._cells[key]
 
-    def _score(self, metric: Metric, cells: Cells) -> np.ndarray | Sample:
-        score = metric.score(cells)
-        found = score.size.shape if isinstance(score, Sample) else np.shape(score)
-        if found not in (cells.shape, (*cells.shape[:-1], 1)):
-            raise ValueError(f"score must return a Sample or an array of shape {cells.shape}; found {found}")
-        return score
-
     def _one_variation_each(self, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
         """Return scores (replicates, units, combinations, groups), and which combinations of a unit are real."""
         if self.draws is None:
-            quantiles, real = combinations(sample.size[0], limit=self.combinations, rng=self.rng)
+            quantiles, real = combinations(sample.size[0], limit=COMBINATIONS, rng=self.rng)
             return sample.at(quantiles), real
         several = np.count_nonzero(sample.weights[0], axis=-1).max() > 1
-        count = min(self.combinations, REPLICATED_COMBINATIONS) if several else 1
+        count = REPLICATED_COMBINATIONS if several else 1
         # Spread evenly within each group, in an order of its own: far less noise than independent draws.
         places = np.broadcast_to(np.arange(count), (*sample.size.shape, count))
         quantiles = (self.rng.permuted(places, axis=-1) + self.rng.random(places.shape)) / count
@@ -105,6 +100,14 @@ class Evaluation:
         source[cells.unit] = cells.examples.source
         weight = self.draws.source_weight[:, source]
         return np.einsum("bkg,bk->bg", values, weight / weight.sum(axis=1, keepdims=True))
+
+
+def _score(metric: Metric, cells: Cells) -> np.ndarray | Sample:
+    score = metric.score(cells)
+    found = score.size.shape if isinstance(score, Sample) else np.shape(score)
+    if found not in (cells.shape, (*cells.shape[:-1], 1)):
+        raise ValueError(f"score must return a Sample or an array of shape {cells.shape}; found {found}")
+    return score
 
 
 def combinations(sizes: np.ndarray, *, limit: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -15,8 +15,8 @@ from fairlib.tables import COUNT, complete, listed
 from fairlib.tables.coding import Columns, code, distinct, in_order, index
 
 ACCUMULATED = "accumulated"  # the name of the aggregate in results, so no group may carry it
-EXAMPLES = "examples"  # what is resampled where nothing ties them together
 ROLES = ("group", "label", "prediction", "source", "term")
+FOR_AUDITS = ("threshold", "within", "compare", "cost", "weight")  # of `Columns`
 ROWS = ("group", "term", "source", "unit", "label", "prediction", "probabilities", "count")  # arrays with a row each
 BIN, USUAL = "fairlib: bin of ", Columns()
 ROUNDING = 1e-3  # how far probabilities, often stored with few digits, may be from summing to 1
@@ -37,7 +37,7 @@ class Examples:
     term: np.ndarray  # (n,) identity terms; a word that two groups share counts as two terms
     term_group: np.ndarray  # (terms,)
     source: np.ndarray  # (n,) whole templates or originals: what is resampled together
-    resampled: str  # in words: what varies when the data are resampled
+    untied: bool  # whether single examples are resampled, for no source and no term ties them together
     unit: np.ndarray | None = None  # (n,) what is held fixed while the group changes: the source, or a token of it
     label: np.ndarray | None = None  # (n,)
     prediction: np.ndarray | None = None  # (n,)
@@ -50,7 +50,7 @@ class Examples:
     @property
     def counted(self) -> bool:
         """Whether rows are numbers of examples that nothing ties together."""
-        return self.count is not None and self.resampled == EXAMPLES
+        return self.count is not None and self.untied
 
     def need(self, column: str) -> np.ndarray:
         """Return a column's array, or say that it is missing."""
@@ -87,8 +87,8 @@ def read(table, columns: Columns = USUAL, *, classes=None, scores: bool = True) 
     classes : which to measure, by default all. scores : whether probabilities are asked for; if not, they make no rows
     distinct.
     """
-    if columns != columns._replace(threshold=USUAL.threshold, within=None, compare=None):
-        raise TypeError("threshold, within and compare are for audits only")
+    if strange := [name for name in FOR_AUDITS if getattr(columns, name) != getattr(USUAL, name)]:
+        raise TypeError(f"{strange[0]} is for audits only")
     if (bins := columns.bins) is not None and not (isinstance(bins, int) and bins > 1):
         raise ValueError(f"bins must be a whole number from 2 on, found {bins!r}")
     known = tables.schema(table)
@@ -121,8 +121,8 @@ def coded(frame: pd.DataFrame, columns: Columns, chances: dict[str, str], *, cla
         raise ValueError(f"column {columns.group!r} holds one group only, {groups[0]!r}; a comparison needs two")
     if ACCUMULATED in groups:
         raise ValueError(f"column {columns.group!r} may not hold {ACCUMULATED!r}, the name of the aggregate in results")
-    outcomes = {role: found.get(role) for role in ("label", "prediction")}
-    known = _classes([column for column in outcomes.values() if column is not None], chances)
+    outcomes = {role: found[role] for role in ("label", "prediction") if role in found}
+    known = _classes([*outcomes.values()], chances)
     one = isinstance(classes, str) or not np.iterable(classes)
     wanted = known if classes is None else [classes] if one else list(classes)
     if strange := [name for name in wanted if name not in known]:
@@ -135,16 +135,15 @@ def coded(frame: pd.DataFrame, columns: Columns, chances: dict[str, str], *, cla
         unit=codes.get("source") if unit is None else code(frame[unit])[0],
         probabilities=_probabilities(frame, known, chances, 0.5 / columns.bins if columns.bins else 0.0),
         count=frame[COUNT].to_numpy(dtype=np.int64) if COUNT in frame else None,
-        **{role: None if column is None else index(column, known) for role, column in outcomes.items()},
+        **{role: index(column, known) for role, column in outcomes.items()},
         **codes,
     )
 
 
 def tied(*, groups: tuple, classes: tuple, measured: tuple[int, ...], **rows) -> Examples:
-    """Return examples, with what ties them together: terms within their groups, whole sources, or nothing.
+    """Return examples, of the arrays `rows`, with what ties them: terms within their groups, whole sources, or nothing.
 
-    rows : the arrays of `Examples`, or None. They are put into an order of their own, for engines answer in any, and
-    draws go row by row.
+    They are put into an order of their own, for engines answer in any, and draws go row by row.
     """
     rows = {name: array for name, array in rows.items() if array is not None}
     keys = [rows[name] for name in ("prediction", "label", "source", "term", "group") if name in rows]
@@ -153,19 +152,19 @@ def tied(*, groups: tuple, classes: tuple, measured: tuple[int, ...], **rows) ->
         order = np.repeat(order, rows.pop("count")[order])  # where hardly any two are alike, a row is an example
     rows = {name: array[order] for name, array in rows.items()}
     group, term, source = (rows.pop(name, None) for name in ("group", "term", "source"))
-    terms, term_group = group, np.arange(len(groups))
-    if term is not None:
+    terms, term_group, untied = group, np.arange(len(groups)), term is None and source is None
+    if untied:
+        terms, term_group = np.arange(len(group)), group
+    elif term is not None:
         pairs, terms = np.unique(group * (term.max() + 1) + term, return_inverse=True)
-        term_group, resampled = pairs // (term.max() + 1), "terms" if source is None else "sources and terms"
-    elif source is None:
-        terms, term_group, resampled = np.arange(len(group)), group, EXAMPLES
+        term_group = pairs // (term.max() + 1)
     else:
-        resampled, owner = "sources", np.zeros(source.max() + 1, dtype=np.int64)
+        owner = np.zeros(source.max() + 1, dtype=np.int64)
         owner[source] = group
         if np.array_equal(owner[source], group):  # all texts of one author, say, who belongs to one group
             terms, term_group, source = source, owner, None
     source = np.zeros(len(group), dtype=int) if source is None else source
-    return Examples(groups, classes, measured, group, terms, term_group, source, resampled, **rows)
+    return Examples(groups, classes, measured, group, terms, term_group, source, untied, **rows)
 
 
 def _classes(outcomes: list[pd.Series], chances: dict[str, str]) -> list:

@@ -1,6 +1,7 @@
 """Any metric on any table of predictions: one call, a tidy answer, and beside each value an interval and a null."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from fairlib.interval import check_confidence
 from fairlib.metrics import draws
 from fairlib.metrics.evaluation import Evaluation
 from fairlib.metrics.examples import Columns, Examples, NotMeasurable, read
-from fairlib.metrics.table2 import METRICS, Metric
+from fairlib.metrics.table2 import AUCS, METRICS, Metric
 
 ALL_CLASSES = "all"  # the class of metrics that take all classes together
 KEYS = ["metric", "class", "group"]
@@ -17,7 +18,7 @@ UNSURE = ["low", "high", "null", "p", "p_error"]
 
 
 def measure(
-    predictions, metrics=None, *, classes=None, replicates=0, confidence=0.95, combinations=100, rng=0, **columns
+    predictions, metrics=None, *, classes=None, replicates=0, confidence=0.95, rng=0, **columns
 ) -> pd.DataFrame:
     """Measure fairness metrics on a table with one row per example, and say how sure one can be.
 
@@ -33,9 +34,8 @@ def measure(
         condition on labels, so that base rates stay); `p`, how often that is as far from "no difference" as the value;
         and `p_error`, the standard error of p itself (for many p-values at once see `discoveries`). An interval that
         stays off 0 is no evidence for a metric that cannot be negative: ask `p`.
-    combinations : how many combinations of one variation per group stand for all of them, where a metric takes one
-        variation at a time and its mean has no closed form (section 5 of the paper: 100).
-    rng : a Generator or seed, for these combinations and the replicates.
+    rng : a Generator or seed, for the replicates, and for combinations of one variation per group where a metric takes
+        one variation at a time and its mean has no closed form: 100 of each source stand for all (section 5).
     columns : what the columns of the table are called, where not as in `fairlib.metrics.examples.Columns`: `group`,
         `label`, `prediction`, `probability` (a pattern, one column per class), `count` (of the examples that a row
         stands for), and for counterfactual metrics `source` (which template or original sentence) and `term` (which
@@ -59,8 +59,24 @@ def measure(
     # A metric of one's own may look at probabilities without saying so.
     scores = any(metric.uses == "probabilities" or metric not in METRICS.values() for metric in chosen.values())
     examples = read(predictions, Columns(**columns), classes=classes, scores=scores)
-    options = {"replicates": replicates, "confidence": confidence, "combinations": combinations, "rng": rng}
-    return tabulate([(examples, chosen)], explicit, **options)
+    return tabulate([(examples, chosen)], explicit, replicates=replicates, confidence=confidence, rng=rng)
+
+
+def auc(predictions, *, classes=None, **columns) -> pd.DataFrame:
+    """Measure the areas under the ROC curve of each group: phi of `AUCS`, not yet compared with that of all examples.
+
+    An area is how often a positive example has a higher probability than a negative one. SubgroupAUC: the group's
+    positives against its negatives. BPSN: the background's positives against the group's negatives (low where the group
+    is falsely flagged). BNSP: the group's positives against the background's negatives (low where the group is missed).
+    The background is all other groups; classes and columns as for `measure`.
+
+    >>> table = pd.DataFrame({"group": list("aabb"), "label": [0, 1, 0, 1], "p_1": [0.2, 0.6, 0.7, 0.9]})
+    >>> auc(table, classes=[1]).pivot(index="metric", columns="group", values="value").loc["BPSN"].to_dict()
+    {'a': 1.0, 'b': 0.0}
+    """
+    areas = {name: replace(metric, comparison=lambda whole, group: group) for name, metric in AUCS.items()}
+    examples = read(predictions, Columns(**columns), classes=classes)
+    return tabulate([(examples, areas)], True)
 
 
 def choose(metrics) -> tuple[dict[str, Metric], bool]:
@@ -77,34 +93,32 @@ def choose(metrics) -> tuple[dict[str, Metric], bool]:
     return chosen, True
 
 
-def tabulate(parts, explicit: bool, *, replicates=0, confidence=0.95, combinations=100, rng=0) -> pd.DataFrame:
+def tabulate(parts, explicit: bool, *, replicates=0, confidence=0.95, rng=0) -> pd.DataFrame:
     """Measure metrics on examples, for all pairs (examples, metrics) of `parts`, and put all rows into one frame."""
     check_confidence(confidence)
-    for name, number, least in (("replicates", replicates, 0), ("combinations", combinations, 1)):
-        if not isinstance(number, int | np.integer) or number < least:
-            raise ValueError(f"{name} must be a whole number of at least {least}, found {number!r}")
-    rng = np.random.default_rng(rng)
-    tables, undefined, left_out, no_null = [], [], {}, ""
+    if not isinstance(replicates, int | np.integer) or replicates < 0:
+        raise ValueError(f"replicates must be a whole number of at least 0, found {replicates!r}")
+    rng, rows, reasons, left_out, no_null = np.random.default_rng(rng), {}, {}, {}, ""
     for examples, metrics in parts:
-        values, reasons, not_measured = observed(examples, metrics, explicit, combinations, rng)
-        undefined, left_out = undefined + reasons, left_out | not_measured
-        table = pd.DataFrame([(*key, value[0]) for key, value in values.items()], columns=[*KEYS, "value"])
+        values, undefined, not_measured = observed(examples, metrics, explicit, rng)
         if replicates and values:
-            ends, reasons, why = _unsure(examples, metrics, values, confidence, (replicates, combinations, rng))
-            table[UNSURE], undefined, no_null = np.array(ends), undefined + reasons, why or no_null
-        tables += [table] if values else []
-    if not tables:
+            values, unsure, why = _unsure(examples, metrics, values, confidence, replicates, rng)
+            undefined, no_null = undefined | unsure, why or no_null
+        rows, reasons, left_out = rows | values, reasons | undefined, left_out | not_measured
+    if not rows:
         raise ValueError("none of the metrics can be measured: " + "; ".join(f"{k}: {v}" for k, v in left_out.items()))
-    result = pd.concat(tables, ignore_index=True)
+    columns = [*KEYS, "value", *(UNSURE if replicates else ())]
+    result = pd.DataFrame([(*key, *row) for key, row in rows.items()], columns=columns)
+    reasons = [dict(zip((*KEYS, "reason"), (*key, why), strict=True)) for key, why in reasons.items()]
     groups = list(parts[0][0].groups)
-    result.attrs |= {"groups": groups, "undefined": undefined, "not measured": left_out, "no null": no_null}
+    result.attrs |= {"groups": groups, "undefined": reasons, "not measured": left_out, "no null": no_null}
     return result
 
 
-def observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, combinations: int, rng) -> tuple:
-    """Return values by (metric, class, group), reasons for what is undefined, and reasons for what is left out."""
-    evaluation = Evaluation(examples, None, combinations=combinations, rng=rng)
-    values, reasons, left_out = {}, [], {}
+def observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, rng) -> tuple[dict, dict, dict]:
+    """Return values by (metric, class, group), why some are undefined, and why metrics are left out."""
+    evaluation = Evaluation(examples, None, rng)
+    values, reasons, left_out = {}, {}, {}
     for name, metric in metrics.items():
         for target in examples.measured if metric.per_class else (None,):
             class_name = ALL_CLASSES if target is None else examples.classes[target]
@@ -115,37 +129,32 @@ def observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, com
                     raise ValueError(f"{name} cannot be measured: {error}") from error
                 left_out[name] = str(error)
                 break
-            values |= {(name, class_name, group): value for group, value in rows.items()}
-            if undefined := [group for group, value in rows.items() if not np.isfinite(value[0])]:
-                why = evaluation.why_undefined(metric, target)
-                reasons += [{"metric": name, "class": class_name, "group": group, "reason": why} for group in undefined]
+            found = {(name, class_name, group): value for group, value in rows.items()}
+            values |= found
+            if undefined := [key for key, value in found.items() if not np.isfinite(value[0])]:
+                reasons |= dict.fromkeys(undefined, evaluation.why_undefined(metric, target))
     return values, reasons, left_out
 
 
-def replicated(
-    examples: Examples, metrics: dict[str, Metric], values: dict, kind: str, replicates: int, combinations: int, rng
-) -> dict:
-    """Return, for every key of `values`, the values of all replicates of a kind: "bootstrap" or "null"."""
+def replicated(examples: Examples, metrics: dict[str, Metric], keys, kind: str, replicates: int, rng) -> dict:
+    """Return, for every (metric, class, group) of `keys`, the values of all replicates: "bootstrap" or "null"."""
     if kind == "bootstrap":
-        return over_draws(examples, draws.bootstrap(examples, replicates, rng), metrics, values, combinations, rng)
+        return over_draws(examples, draws.bootstrap(examples, replicates, rng), metrics, keys, rng)
     found, tied = {}, examples.source.any()  # variations of one source have one label: nothing need be given
-    given_of = {name: "" if tied else metric.given for name, metric in metrics.items()}
-    for given in dict.fromkeys(given_of[name] for name, *_ in values):
-        keys = [key for key in values if given_of[key[0]] == given]
+    given_of = {key: "" if tied else metrics[key[0]].given for key in keys}
+    for given in dict.fromkeys(given_of.values()):
         world = draws.exchangeable(examples, given)
         drawn = draws.exchanged(world, replicates, rng, given=given)
-        found |= over_draws(world, drawn, metrics, keys, combinations, rng)
-    return {key: found[key] for key in values}
+        found |= over_draws(world, drawn, metrics, [key for key in keys if given_of[key] == given], rng)
+    return found
 
 
-def over_draws(
-    examples: Examples, drawn: Iterator[draws.Draws], metrics: dict[str, Metric], keys, combinations: int, rng
-) -> dict:
+def over_draws(examples: Examples, drawn: Iterator[draws.Draws], metrics: dict[str, Metric], keys, rng) -> dict:
     """Return, for every (metric, class, group) of `keys`, the values in all replicates that are drawn."""
     wanted = dict.fromkeys((name, class_name) for name, class_name, _ in keys)
     found: dict[tuple, list] = {key: [] for key in keys}
     for some in drawn:
-        evaluation = Evaluation(examples, some, combinations=combinations, rng=rng)
+        evaluation = Evaluation(examples, some, rng)
         for name, class_name in wanted:
             target = examples.classes.index(class_name) if metrics[name].per_class else None
             for group, value in evaluation.rows(metrics[name], target).items():
@@ -193,26 +202,23 @@ def p_value(distance: float, null_distances: np.ndarray) -> float:
     return (1 + np.count_nonzero(~(null_distances < distance - 1e-12))) / (1 + len(null_distances))
 
 
-def _unsure(
-    examples: Examples, metrics: dict[str, Metric], values: dict, confidence: float, drawing: tuple
-) -> tuple[list[tuple], list[dict], str]:
-    """Return `UNSURE` for every value, which of them are undefined and why, and why there is no null."""
-    resampled, why = replicated(examples, metrics, values, "bootstrap", *drawing), ""
+def _unsure(examples: Examples, metrics: dict, values: dict, confidence: float, replicates: int, rng) -> tuple:
+    """Return every value with its `UNSURE`, which of these are undefined and why, and why there is no null."""
+    resampled, exchanged, why = replicated(examples, metrics, values, "bootstrap", replicates, rng), {}, ""
     try:
-        exchanged = replicated(examples, metrics, values, "null", *drawing)
+        exchanged = replicated(examples, metrics, values, "null", replicates, rng)
     except draws.NothingToExchange as error:
-        exchanged, why = {}, str(error)
-    rows, reasons = [], []
-    for (name, class_name, group), (value,) in values.items():
-        key, metric, null, p = (name, class_name, group), metrics[name], np.nan, np.nan
+        why = str(error)
+    rows, reasons = {}, {}
+    for key, (value,) in values.items():
+        metric, null, p = metrics[key[0]], np.nan, np.nan
         if exchanged:
             null = exchanged[key].mean()
             p = p_value(distance(metric, value), distance(metric, exchanged[key]))
         low, high = interval(metric, value, resampled[key], confidence)
-        rows.append((low, high, null, p, np.sqrt(p * (1 - p) / drawing[0])))
-        reason = "interval: a ratio of 0 has none on the log scale, where ratios are symmetric" if np.isnan(low) else ""
-        if exchanged and np.isnan(null):
-            reason = "null: without differences between groups the metric is undefined in some draws"
-        if reason and np.isfinite(value):
-            reasons.append({"metric": name, "class": class_name, "group": group, "reason": reason})
+        rows[key] = (value, low, high, null, p, np.sqrt(p * (1 - p) / replicates))
+        if exchanged and np.isnan(null) and np.isfinite(value):
+            reasons[key] = "null: without differences between groups the metric is undefined in some draws"
+        elif np.isnan(low) and np.isfinite(value):
+            reasons[key] = "interval: a ratio of 0 has none on the log scale, where ratios are symmetric"
     return rows, reasons, why

@@ -12,7 +12,8 @@ returns one number per cell or one distribution per cell. `fairlib.metrics.table
 
 import numpy as np
 
-from fairlib.metrics.cells import Cells, Sample, described, divide
+from fairlib.metrics.cells import Cells, Sample, background, described, divide
+from fairlib.metrics.comparisons import superiority
 
 
 def _rate(symbol: str, part: str, rest: str, meaning: str):
@@ -21,7 +22,8 @@ def _rate(symbol: str, part: str, rest: str, meaning: str):
 
     @described(symbol, given="label", needs=needs)
     def rate(cells: Cells) -> np.ndarray:
-        return cells.rate(part.lower(), rest.lower())
+        count = cells.confusion
+        return divide(count[part], count[part] + count[rest])
 
     rate.__name__, rate.__doc__ = symbol.lower().replace(" ", "_"), f"{meaning}: {part} / ({part} + {rest})."
     return rate
@@ -38,7 +40,7 @@ recall = _rate("Recall", "TP", "FN", "The true positive rate under its other nam
 def f1(cells: Cells) -> np.ndarray:
     """The harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN)."""
     count = cells.confusion
-    return divide(2 * count["tp"], 2 * count["tp"] + count["fp"] + count["fn"])
+    return divide(2 * count["TP"], 2 * count["TP"] + count["FP"] + count["FN"])
 
 
 @described("|{x ∈ A : ŷ(x) = c}| / |A|")
@@ -81,3 +83,21 @@ def gold_probability(cells: Cells) -> Sample:
 def mean_probability(cells: Cells) -> np.ndarray:
     """The mean probability of the class in the cell."""
     return cells.mean(cells.probability)
+
+
+def _area(symbol: str, positives: str, negatives: str):
+    """Return the area under the ROC curve of two sets of examples (Borkan et al. 2019)."""
+
+    @described(symbol, given="label", needs="positive or negative examples to compare")
+    def area(cells: Cells) -> np.ndarray:
+        """How often a positive example has a higher probability than a negative one."""
+        sets = {"its": cells, "others": background(cells, "complement")}
+        above = sets[positives].sample(cells.probability, among=cells.gold)
+        return superiority(above, sets[negatives].sample(cells.probability, among=~cells.gold))
+
+    return area
+
+
+subgroup_auc = _area("AUC within the group", "its", "its")
+bpsn = _area("AUC, others' positives, its negatives", "others", "its")
+bnsp = _area("AUC, its positives, others' negatives", "its", "others")

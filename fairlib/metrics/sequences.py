@@ -58,7 +58,7 @@ def _views(tokens, names: Columns, own: dict, classes) -> tuple[dict[str, Exampl
     columns = roles | {f"p_{tag}": name for tag, name in tags.items()}
     frame = _sorted(tables.rows(tokens, list(dict.fromkeys(columns.values()))), columns)
     sentence = frame.groupby(SENTENCE, sort=False, observed=True).ngroup().to_numpy()
-    if frame.assign(sentence=sentence).duplicated(["sentence", "position"]).any():
+    if frame.duplicated([*SENTENCE, "position"]).any():
         raise ValueError(f"column {own['position']!r} must number the tokens of a sentence, found a number twice")
     matched = spans.compare(frame["label"], frame["prediction"], sentence)
     first = frame.loc[~pd.Series(sentence).duplicated(), SENTENCE]

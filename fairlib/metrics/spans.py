@@ -8,19 +8,19 @@ import pandas as pd
 OUTSIDE = "O"
 
 
-def from_tags(tags: Iterable[str], sentence: Iterable | None = None, *, strict: bool = False) -> pd.DataFrame:
+def from_tags(tags: Iterable[str], sentence: Iterable, *, strict: bool = False) -> pd.DataFrame:
     """Return the spans that tags stand for: sentence, start and end (the end excluded, counted over all tokens), type.
 
     A model may predict what BILOU does not allow. A span then begins where the tag says so, after another type and
     after an end, and ends likewise, so that every tagged token belongs to exactly one span. `strict` refuses such tags.
 
-    tags : one per token, the sentences one after the other. sentence : which one each token belongs to; one if None.
+    tags : one per token, the sentences one after the other. sentence : which one each token belongs to.
 
-    >>> from_tags(["O", "B-LOC", "L-LOC", "U-PER"])[["start", "end", "type"]].values.tolist()
+    >>> from_tags(["O", "B-LOC", "L-LOC", "U-PER"], [7, 7, 7, 8])[["start", "end", "type"]].values.tolist()
     [[1, 3, 'LOC'], [3, 4, 'PER']]
     """
     position, kind = split(tags)
-    sentence = np.zeros(len(kind), dtype=int) if sentence is None else np.asarray(sentence)
+    sentence = np.asarray(sentence)
     if len(sentence) != len(kind):
         raise ValueError(f"sentence must have one entry per tag, found {len(sentence)} for {len(kind)} tags")
     inside = kind != OUTSIDE
@@ -47,7 +47,7 @@ def split(tags: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
     return table[codes, 0], table[codes, 1]
 
 
-def compare(gold: Iterable[str], predicted: Iterable[str], sentence: Iterable | None = None) -> pd.DataFrame:
+def compare(gold: Iterable[str], predicted: Iterable[str], sentence: Iterable) -> pd.DataFrame:
     """Match gold with predicted spans exactly: one row per span of either, with `label` and `prediction`, or "O".
 
     A span counts as found only with both ends right; with right ends and another type it is one row with two types.
@@ -57,9 +57,6 @@ def compare(gold: Iterable[str], predicted: Iterable[str], sentence: Iterable | 
        sentence  start  end label prediction
     0         0      0    1   LOC          O
     """
-    gold, predicted = list(gold), list(predicted)
-    if len(gold) != len(predicted):
-        raise ValueError(f"gold and predicted must have one tag per token, found {len(gold)} and {len(predicted)}")
     found = from_tags(gold, sentence, strict=True).merge(
         from_tags(predicted, sentence), how="outer", on=["sentence", "start", "end"], suffixes=("_gold", "_predicted")
     )

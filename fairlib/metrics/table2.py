@@ -12,30 +12,28 @@ A metric of one's own takes three lines:
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from fairlib.metrics import comparisons, scores
 
-KINDS = {
-    "PCM": "pairs of groups: do the groups differ from one another? (eq. 1, 2)",
-    "BCM": "each group with its background, summed up: do groups differ from the rest? (eq. 3, 4)",
-    "VBCM": "each group with its background, one value per group: which group differs, and which way? (section 3.2)",
-    "MCM": "all groups at once: does the attribute matter at all? (eq. 5, 6)",
+KINDS = {  # and the normalizer that is correct for each
+    "PCM": "|T| choose 2",  # pairs of groups: do the groups differ from one another? (eq. 1, 2)
+    "BCM": "|T|",  # each group with its background, summed up: do groups differ from the rest? (eq. 3, 4)
+    "VBCM": "",  # the same, one value per group: which group differs, and which way? (section 3.2)
+    "MCM": "",  # all groups at once: does the attribute matter at all? (eq. 5, 6)
 }
 NORMALIZERS = {
     "1": lambda groups: 1,
     "|T|": lambda groups: groups,
     "|T| choose 2": lambda groups: groups * (groups - 1) // 2,
 }
-DEFAULT_NORMALIZER = {"PCM": "|T| choose 2", "BCM": "|T|", "VBCM": "", "MCM": ""}
-BACKGROUNDS = {"all": "S", "complement": "S \\ Sᵗ"}
-EXAMPLES = {"all": "", "gold": ", y(x) = c", "other": ", y(x) ≠ c"}
 ALLOWED = {
-    "kind": KINDS, "normalizer": ("", *NORMALIZERS), "fairness": ("group", "counterfactual"), "examples": EXAMPLES,
-    "background": BACKGROUNDS, "uses": ("predictions", "probabilities"),
+    "kind": KINDS, "normalizer": ("", *NORMALIZERS), "background": ("all", "complement"),
+    "fairness": ("group", "counterfactual"), "examples": ("all", "gold", "other"),
+    "uses": ("predictions", "probabilities"),
 }  # fmt: skip
 
 
@@ -55,7 +53,6 @@ class Metric:
     two_groups: bool = False  # d is not commutative: not defined for more than two groups
     uses: str = "predictions"  # or "probabilities"
     title: str = ""
-    printed_kind: str = ""  # where Table 2 gives another kind than what is computed (section 5)
     reference: str = ""
 
     def __post_init__(self) -> None:
@@ -67,7 +64,7 @@ class Metric:
         if not self.per_class and self.examples != "all":
             raise ValueError(f"examples must be 'all' where per_class is False, found {self.examples!r}")
         if not self.normalizer:
-            object.__setattr__(self, "normalizer", DEFAULT_NORMALIZER[self.kind])
+            object.__setattr__(self, "normalizer", KINDS[self.kind])
 
     @property
     def signed(self) -> bool:
@@ -88,57 +85,19 @@ class Metric:
         return getattr(self.comparison, "neutral", 0.0)
 
 
-def _printed() -> dict[str, Metric]:
-    """Return the 22 rows of the paper's Table 2, from `table2.csv`; `printed_kind` says where it prints another kind.
+def read(file) -> list[dict[str, Metric]]:
+    """Return the metrics of each place in a file such as `table2.csv`: Table 2, the paper's own variants, and others.
 
-    DisparityScore is normalized as published, see DisparityScore*. Two scores are those of the cited papers: that of
-    ParityGap (Table 2 prints accuracy) and of F1Ratio (it prints recall). LASDifference takes one row per token, whose
-    class is its head and its relation together. Differences and ratios are only ever defined for two groups.
+    Notebook 03 says where a row of Table 2 differs from the print. A variant is for the examples of the true class
+    (TC), or correctly normalized (*, section 6). AvgGF (TC) is compared with all groups; compared with the other
+    groups, as in the released code, its values are larger by a factor of 1 / (1 − the group's share).
     """
-    rows = pd.read_csv(Path(__file__).with_name("table2.csv"), dtype=str, keep_default_na=False).set_index("name")
+    flags = {"true_values": ["yes"], "false_values": ["no"]}
+    rows = pd.read_csv(file, index_col="name", dtype={"normalizer": str}, keep_default_na=False, **flags)
     rows["score"], rows["comparison"] = rows["score"].map(vars(scores)), rows["comparison"].map(vars(comparisons))
-    for flag in ("single", "per_class", "two_groups"):
-        rows[flag] = rows[flag] == "yes"
-    return {name: Metric(**row) for name, row in rows.to_dict("index").items()}
+    places = rows.groupby(rows.pop("place"), sort=False)
+    return [{name: Metric(**row) for name, row in some.to_dict("index").items()} for _, some in places]
 
 
-TABLE_2: dict[str, Metric] = _printed()
-
-# The paper's own variants: for the examples of the true class (TC), and correctly normalized (*, section 6). AvgGF (TC)
-# is compared with all groups; compared with the other groups, as in the released code, its values are larger by a
-# factor of 1 / (1 − the group's share).
-VARIANTS: dict[str, Metric] = {
-    "FNRRatio": replace(TABLE_2["FPRRatio"], score=scores.false_negative_rate, title="FNR Ratio"),
-    **{
-        f"{name} (TC)": replace(TABLE_2[name], examples="gold", title=f"{TABLE_2[name].title}, true class")
-        for name in ("AvgGF", "CFGap", "AvgIF")
-    },
-    "FPED*": replace(TABLE_2["FPED"], normalizer="|T|"),
-    "FNED*": replace(TABLE_2["FNED"], normalizer="|T|"),
-    "DisparityScore*": replace(TABLE_2["DisparityScore"], normalizer="|T| choose 2"),
-    "ParityGap (accuracy)": replace(TABLE_2["ParityGap"], score=scores.accuracy, per_class=False),  # as printed
-}
+TABLE_2, VARIANTS, AUCS = read(Path(__file__).with_name("table2.csv"))
 METRICS: dict[str, Metric] = TABLE_2 | VARIANTS
-
-
-def table(metrics: dict[str, Metric] | None = None) -> pd.DataFrame:
-    """Return metrics as the paper's Table 2 shows them, one row each; by default its 22 rows."""
-    numbers = {name: number for number, name in enumerate(TABLE_2, 1)}
-    rows = [
-        {
-            "no.": numbers.get(name, ""),
-            "name": name,
-            "metric": metric.title,
-            "fairness": metric.fairness,
-            "kind": metric.kind + (f" (printed as {metric.printed_kind})" if metric.printed_kind else ""),
-            "φ(A)": getattr(metric.score, "symbol", metric.score.__name__) + EXAMPLES[metric.examples],
-            "d": getattr(metric.comparison, "symbol", metric.comparison.__name__),
-            "N": metric.normalizer or "–",
-            "β": BACKGROUNDS[metric.background] if "BCM" in metric.kind else "–",
-            "groups": "two" if metric.two_groups else "any",
-            "uses": metric.uses,
-            "reference": metric.reference,
-        }
-        for name, metric in (TABLE_2 if metrics is None else metrics).items()
-    ]
-    return pd.DataFrame(rows).set_index("name")

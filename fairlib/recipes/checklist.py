@@ -30,7 +30,7 @@ PROBABILITIES = {"p_neg": "p_negative", "p_neu": "p_neutral", "p_pos": "p_positi
 # Systems whose three probabilities were made from one score s in [-1, 1], and the half-width of their neutral zone.
 NEUTRAL_ZONE = {"google": 1 / 4, "bert": 1 / 3, "roberta": 1 / 3}
 TOLERANCE = 0.1  # CheckList's: a change of probability up to this is no failure
-REPLICATES, COMBINATIONS = 500, 100
+REPLICATES = 500
 
 
 # What can be measured without a gold label: metrics of Table 2, and three that ask for the gold class there and are
@@ -126,15 +126,13 @@ def checklist_systems() -> pd.DataFrame:
 def with_uncertainty(examples: Examples, metrics: dict[str, Metric], *, rng=2020) -> pd.DataFrame:
     """Return values with standard_error, low and high (over sources), null and p (over terms), and counts."""
     rng = np.random.default_rng(rng)
-    values = observed(examples, metrics, True, COMBINATIONS, rng)[0]
+    values = observed(examples, metrics, True, rng)[0]
     resampled = (
         replace(drawn, term_weight=np.ones_like(drawn.term_weight))
         for drawn in draws.bootstrap(examples, REPLICATES, rng)
     )
     exchanged = draws.exchanged(examples, REPLICATES, rng)
-    over_sources, over_terms = (
-        over_draws(examples, drawn, metrics, values, COMBINATIONS, rng) for drawn in (resampled, exchanged)
-    )
+    over_sources, over_terms = (over_draws(examples, drawn, metrics, values, rng) for drawn in (resampled, exchanged))
     terms, sources = np.bincount(examples.term_group), int(examples.source.max()) + 1
     rows = []
     for key, value in values.items():

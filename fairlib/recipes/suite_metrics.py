@@ -53,7 +53,7 @@ def of_suite(suite: pd.DataFrame, *, exchanges: int = EXCHANGES, rng: int = SEED
         examples = {seed: read(run, Columns(), classes=name) for seed, run in runs.items()}
         rows += [(seed, *key, *found) for (seed, *key), found in tests(examples, tested, exchanges, rng).items()]
     for seed, run in runs.items():
-        values = measuring.observed(read(run, Columns(), classes="positive"), _named(SHOWN), True, 100, _draws(rng))[0]
+        values = measuring.observed(read(run, Columns(), classes="positive"), _named(SHOWN), True, _draws(rng))[0]
         rows += [(seed, *key, value[0], *[np.nan] * 5) for key, value in values.items()]
     table = pd.DataFrame(rows, columns=COLUMNS)
     means = table[table["metric"].isin(SHOWN)].groupby(["metric", "class", "group"], sort=False)["value"].mean()
@@ -66,12 +66,12 @@ def tests(runs: dict[str, Examples], names: tuple, exchanges: int = EXCHANGES, r
     metrics = _named(names)
     values, null, resampled = {}, {}, {}
     for seed, examples in runs.items():
-        values[seed] = measuring.observed(examples, metrics, True, 1, _draws(rng))[0]
+        values[seed] = measuring.observed(examples, metrics, True, _draws(rng))[0]
         for into, drawn in (
             (null, draws.exchanged(examples, exchanges, _draws(rng))),
             (resampled, draws.bootstrap(examples, RESAMPLES, _draws(rng))),
         ):
-            into[seed] = measuring.over_draws(examples, drawn, metrics, values[seed], 1, _draws(rng))
+            into[seed] = measuring.over_draws(examples, drawn, metrics, values[seed], _draws(rng))
     rows = {}
     for key in values[next(iter(runs))]:
         metric = metrics[key[0]]

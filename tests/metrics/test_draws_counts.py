@@ -31,8 +31,8 @@ def test_replicates_are_distributed_as_those_of_rows(counted, kind):
     metrics = {name: METRICS[name] for name in ("FPED*", "TPRGap")}
     found = []
     for examples in (counted, rows(counted)):
-        values = measuring.observed(examples, metrics, True, 100, np.random.default_rng(0))[0]
-        found.append(measuring.replicated(examples, metrics, values, kind, 4000, 100, np.random.default_rng(1)))
+        values = measuring.observed(examples, metrics, True, np.random.default_rng(0))[0]
+        found.append(measuring.replicated(examples, metrics, values, kind, 4000, np.random.default_rng(1)))
     by_count, by_row = found
     for key in by_count:
         a, b = by_count[key], by_row[key]

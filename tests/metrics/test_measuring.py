@@ -39,6 +39,12 @@ def test_a_ratio_over_nothing_is_infinite_or_undefined_with_the_reason():
     assert nowhere["value"].isna().all() and len(nowhere.attrs["undefined"]) == 2
 
 
+def test_a_group_without_examples_of_the_class_is_undefined_where_all_others_have_one_probability():
+    frame = pd.DataFrame({"group": list("abc"), "label": [1, 1, 0], "p_0": 0.5, "p_1": 0.5})
+    found = fairlib.measure(frame, "AvgGF (TC)", classes=1).set_index("group")["value"]
+    assert found[["a", "b"]].tolist() == [0, 0] and found[["c", "accumulated"]].isna().all()
+
+
 def test_a_class_without_examples_is_undefined_not_absent():
     frame = suite(seed=13)
     frame = frame[frame["label"] != "neu"]
@@ -89,7 +95,6 @@ def test_by_default_every_metric_that_the_table_allows_and_reasons_for_the_other
         (lambda d: d, {"probability": "p_"}, "pattern with one '{}'"),
         (lambda d: d, {"confidence": 95}, r"confidence must be in \(0, 1\), found 95"),
         (lambda d: d, {"replicates": -1}, "replicates must be a whole number of at least 0, found -1"),
-        (lambda d: d, {"combinations": 5.5}, "combinations must be a whole number of at least 1, found 5.5"),
         (lambda d: d, {"metrics": []}, "none of the metrics can be measured"),
         (lambda d: d[~((d["source"] == 2) & (d["group"] == "a"))], {"metrics": "CFGap"}, "1 of 6 lack a group .* 'a'"),
         (lambda d: d.drop(columns="source"), {"metrics": ["AvgIF"]}, "AvgIF cannot be measured: it needs a source"),
