@@ -6,7 +6,6 @@ probability at most `alpha`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -121,7 +120,7 @@ def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:
     if newcombe_low(0, n_a, n_b, n_b, alpha) >= order - TIE:  # every table is as extreme
         return -1.0
     near = limits(x_a, n_a, APART * alpha / 4), limits(x_b, n_b, APART * alpha / 4)
-    region = _Region.from_order(order, n_a, n_b, alpha, near)
+    region = _Region(order, n_a, n_b, alpha, near)
     low, of_a = max(order, -1.0), n_a > n_b
     _, share = region.largest(low)
     while True:
@@ -146,7 +145,7 @@ def exact_level(n_a: int, n_b: int, alpha: float, near: tuple) -> float:
     """
 
     def excess(order: float) -> float:  # in standard deviations, with which it is nearly a straight line
-        region = _Region.from_order(order, n_a, n_b, alpha, near)
+        region = _Region(order, n_a, n_b, alpha, near)
         return float(np.subtract(*ndtri(np.clip([region.largest(0.0)[0], region.allowed], 1e-6, 1 - 1e-6))))
 
     reach = min(4 / np.sqrt(min(n_a, n_b)), 2.0)
@@ -159,36 +158,23 @@ def newcombe_low(x_a, n_a, x_b, n_b, alpha: float) -> np.ndarray:
     return newcombe(x_a, n_a, x_b, n_b, alpha=alpha)[0]
 
 
-@dataclass(frozen=True)
 class _Region:
-    """The tables with x_b <= most_b[x_a], and how probable they are.
+    """The tables whose order is at least `level` (ties too), those with x_b <= most_b[x_a], and how probable they are.
 
     All pairs of rates with difference δ are p_b = s (1 - |δ|) + max(0, -δ), p_a = p_b + δ, 0 <= s = (1 - cos θ)/2 <= 1.
     The probability is smooth in θ: in a stretch of it, some rates give it everywhere (notebook 10), and between points
     that are `FINER` times as dense it is at most 1/cos(π / 2 FINER) times as large (M. Riesz 1914).
     """
 
-    x_a: np.ndarray  # counts of A: all that matter, or the last of each bin
-    most_b: np.ndarray
-    n_a: int
-    n_b: int
-    alpha: float
-    near: tuple  # limits of the rates of A and of B
-
-    @classmethod
-    def from_order(cls, level: float, n_a: int, n_b: int, alpha: float, near: tuple) -> "_Region":
-        """Return the region of the tables whose order is at least `level`; ties belong to it."""
+    def __init__(self, level: float, n_a: int, n_b: int, alpha: float, near: tuple) -> None:
+        self.n_a, self.n_b, self.near = n_a, n_b, near  # near: limits of the rates of A and of B
         (low, high), tail = near[0], TINY * alpha
         matter = np.linspace(stats.binom.ppf(tail, n_a, low), stats.binom.isf(tail, n_a, high), BINS)
-        x_a = np.unique(np.append(np.floor(matter), 0.0))
+        x_a = self.x_a = np.unique(np.append(np.floor(matter), 0.0))  # all that matter, or the last of each bin
         most = np.full(len(x_a), n_b)
-        inside = largest_count(lambda x_b: newcombe_low(x_a, n_a, x_b, n_b, alpha) >= level - TIE, most)
-        return cls(x_a, inside, n_a, n_b, alpha, near)
-
-    @property
-    def allowed(self) -> float:
-        """The largest probability that may be found: α/2, less all that is lost on the way."""
-        return (0.5 - 5 * TINY - APART) * self.alpha * np.cos(np.pi / (2 * FINER))
+        self.most_b = largest_count(lambda x_b: newcombe_low(x_a, n_a, x_b, n_b, alpha) >= level - TIE, most)
+        # The largest probability that may be found: α/2, less all that is lost on the way.
+        self.allowed = (0.5 - 5 * TINY - APART) * alpha * np.cos(np.pi / (2 * FINER))
 
     def largest(self, difference: float) -> tuple[float, float]:
         """Return the largest probability at this difference of the rates, and the share s that has it."""

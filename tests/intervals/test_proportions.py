@@ -160,7 +160,7 @@ def test_the_order_is_newcombes_limit_and_monotone(table):
     grown = all_orders(n_a, n_b, 0.05)
     found = proportions.newcombe_low(np.arange(n_a + 1)[:, None], n_a, np.arange(n_b + 1)[None, :], n_b, 0.05)
     np.testing.assert_allclose(found, grown, atol=1e-12)
-    region = proportions._Region.from_order(found[x_a, x_b], n_a, n_b, 0.05, EVERYWHERE)
+    region = proportions._Region(found[x_a, x_b], n_a, n_b, 0.05, EVERYWHERE)
     inside = np.arange(n_b + 1)[None, :] <= region.most_b[:, None]
     assert (inside == (grown >= grown[x_a, x_b] - 1e-12)).all()
 
@@ -174,7 +174,8 @@ thousandths = st.integers(0, 1000).map(lambda number: number / 1000)  # SciPy's 
 def test_no_rate_is_more_probable_than_the_largest_that_was_found(n_a, n_b, thousandth, share, seed):
     """Any monotone region, any rates: the polynomial through a few rates knows the probability at all of them."""
     most_b = np.sort(np.random.default_rng(seed).integers(-1, n_b + 1, n_a + 1))
-    region = proportions._Region(np.arange(n_a + 1.0), most_b, n_a, n_b, 0.05, EVERYWHERE)
+    region = proportions._Region(0.0, n_a, n_b, 0.05, EVERYWHERE)
+    region.x_a, region.most_b = np.arange(n_a + 1.0), most_b
     difference = thousandth / 1000
     largest, place = region.largest(difference)
     rate_b = share * (1 - abs(difference)) + max(0, -difference)
