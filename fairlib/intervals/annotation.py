@@ -12,6 +12,8 @@ without, an error, they are undefined and say why; of a random sample, `disparit
 References: Angelopoulos et al. 2023 (Science 382, 669-674); Angelopoulos, Duchi & Zrnic 2023 (PPI++); Neyman 1934.
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -42,11 +44,10 @@ def prediction_powered(
     >>> print(prediction_powered(wrong, guess, group))
     0.100 [0.015, 0.185] (95% prediction powered)
     """
-    cost, group, known = _annotated(cost, group, max_cost)
+    cost, group, known, truth, why = _annotated(cost, group, max_cost)
     predicted = _guesses(predicted, len(cost))
     if (found := (~known).sum()) < 2:
         raise ValueError(f"group must be NaN where it is not annotated, found {found} such: use disparity_interval")
-    truth = _features(cost, group == 1, group == -1)[known]
     guess = _features(cost, predicted, 1 - predicted)
     sample, rest = guess[known], guess[~known]
     gradient = _gradient(truth.mean(axis=0))
@@ -57,7 +58,7 @@ def prediction_powered(
     gradient = _gradient(means)
     variance = np.var(corrected @ gradient, ddof=1) / len(truth)
     variance += weight**2 * np.var(rest @ gradient, ddof=1) / len(rest)
-    return _normal(means, variance, _small_cell(cost, group), max_cost, confidence, "prediction powered")
+    return _normal(means, variance, why, max_cost, confidence, "prediction powered")
 
 
 def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.DataFrame:
@@ -101,20 +102,18 @@ def stratified(
     (`prediction_powered`). It is undefined too where the annotated of a stratum are all of one group: its variance
     would be 0.
     """
-    cost, group, known = _annotated(cost, group, max_cost)
+    cost, group, known, truth, why = _annotated(cost, group, max_cost)
     checked("group", group[known], "+1 or -1 where it is annotated", lambda side: side != 0)
     codes, names = pd.factorize(np.asarray(stratum))
     if len(codes) != len(cost) or np.any(codes < 0):
         raise ValueError(f"stratum must be known for all {len(cost)} examples, found {np.sum(codes >= 0)}")
-    sizes, annotated, in_a = (
-        np.bincount(codes[some], minlength=len(names)) for some in (codes >= 0, known, group == 1)
-    )
+    number = partial(np.bincount, minlength=len(names))
+    sizes, annotated, in_a = number(codes), number(codes[known]), number(codes[group == 1])
     if len(few := names[annotated < np.minimum(2, sizes)]):
         raise ValueError(f"stratum must have at least two annotated examples everywhere, found fewer in {shown(few)}")
-    why, alike = _small_cell(cost, group), (annotated < sizes) & ((in_a == 0) | (in_a == annotated))
+    alike = (annotated < sizes) & ((in_a == 0) | (in_a == annotated))
     if not why and alike.any():
         why = f"all {annotated[alike][0]} annotated in stratum {names[alike][0]} are of one group"
-    truth = _features(cost, group == 1, group == -1)[known]
     means = (sizes / annotated)[codes[known]] @ truth / len(cost)
     influence = pd.Series(truth @ _gradient(means)).groupby(codes[known]).var(ddof=1).fillna(0).to_numpy()
     variance = np.sum((sizes / len(cost)) ** 2 * influence * (1 / annotated - 1 / sizes))
@@ -139,21 +138,15 @@ def _normal(means: np.ndarray, variance: float, why: str, max_cost: float, confi
     return Interval(estimate, low, high, confidence, f"{method}: {why}" if why else method)
 
 
-def _small_cell(cost: np.ndarray, group: np.ndarray) -> str:
-    """Name the smallest cell if it is too small."""
-    cells = {
-        f"{side} {kind} an error": int(np.sum(members & outcome))
-        for side, members in (("A", group == 1), ("B", group == -1))
-        for kind, outcome in (("with", cost > 0), ("without", cost == 0))
-    }
-    name, count = min(cells.items(), key=lambda item: item[1])
-    return f"only {count} annotated in {name}, fewer than {SMALLEST_CELL}" if count < SMALLEST_CELL else ""
-
-
-def _annotated(cost, group, max_cost: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return costs, groups (0 where not annotated) and which were annotated."""
+def _annotated(cost, group, max_cost: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, str]:
+    """Return costs, groups (0 where not annotated), which were annotated, their features; the smallest cell if small."""
     known = ~np.isnan(np.asarray(group, dtype=float))
-    return *examples(cost, np.where(known, group, 0), max_cost=max_cost, name="group"), known
+    cost, group = examples(cost, np.where(known, group, 0), max_cost=max_cost, name="group")
+    cells = "A with an error", "A without an error", "B with an error", "B without an error"
+    counts = np.bincount((2 * (group == -1) + (cost == 0))[group != 0], minlength=4)
+    few = f"only {counts.min()} annotated in {cells[counts.argmin()]}, fewer than {SMALLEST_CELL}"
+    truth = _features(cost, group == 1, group == -1)[known]
+    return cost, group, known, truth, few if counts.min() < SMALLEST_CELL else ""
 
 
 def _guesses(predicted: ArrayLike, n: int) -> np.ndarray:

@@ -11,11 +11,6 @@ confidence, for every distribution of costs in [0, C] and any n. "exact": the sa
 in any order or as counts. "asymptotic": in the limit of large groups; `covers` says how little it may be before, and
 notebook 10 where. Welch's is undefined, with the reason, where its samples are too skewed to cover 93 %.
 
-The default for 0-1 costs is exact. An audit squares and adds Clopper and Pearson's distances instead (Newcombe's method
-10 with exact limits): one formula that also serves means of probabilities, sources and ratios, with a p-value that
-agrees, for hundreds of comparisons at once. Its coverage is enumerated, not proved: where one difference of 0-1 costs
-must hold, this module's default decides.
-
 Betting keeps its promise when it looks at the examples once, in the order in which they were drawn or in one shuffle:
 with `rng`. Without, it is the middle of `betting.SHUFFLES` shuffles of the sorted costs, so that only matters which
 costs there are. That may miss twice as often and no more, whatever the costs (Rüger 1978); it missed less often than
@@ -44,19 +39,17 @@ SKEWED = f"undefined, fewer examples in a group than {ENOUGH} times its squared 
 
 @dataclass(frozen=True)
 class Method:
-    """One way to an interval, for costs in [0, 1].
+    """One way to an interval, for costs in [0, 1]: its functions return the two ends.
 
-    `function(cost_a, cost_b, alpha=, rng=)` returns the ends; None where costs must be 0 or 1. `counts` does it for
-    counts of 0-1 costs, vectorised: (x_a, n_a, x_b, n_b, alpha=), or (only_a, only_b, n, alpha=) for pairs; None where
-    more than the counts matters: the order in which a bettor sees the examples. `covers` : if asymptotic, the lowest
-    coverage at 95 % from 30 0-1 costs a group on, enumerated (benchmarks/one_answer.md).
+    `counts` is vectorised and takes counts of 0-1 costs: (x_a, n_a, x_b, n_b, alpha=), or (only_a, only_b, n, alpha=)
+    for pairs. `covers` is the lowest coverage at 95 % from 30 0-1 costs a group on, enumerated.
     """
 
-    function: Callable[..., tuple[float, float]] | None
+    function: Callable[..., tuple] | None  # (cost_a, cost_b, alpha=, rng=); None where costs must be 0 or 1
     guarantee: str  # "finite-sample" | "exact" | "asymptotic"
     paired: bool
     reference: str
-    counts: Callable | None = None
+    counts: Callable[..., tuple] | None = None  # None where it matters in which order a bettor sees the examples
     covers: float | None = None
 
 
@@ -89,7 +82,16 @@ def disparity_interval(
         raise ValueError(f"cost_a and cost_b must be lists of equal length if paired, found {found}")
     between = [int(side.count[(side.values > 0) & (side.values < 1)].sum()) for side in (a, b)]
     name = method or (DEFAULT_PAIRED if paired else DEFAULT_BETWEEN if any(between) else DEFAULT)
-    low, high = _ends(METHODS[name], a, b, between, 1 - confidence, rng)
+    chosen, alpha = METHODS[name], 1 - confidence
+    if any(between) and chosen.function is None:
+        side, found = ("cost_a", between[0]) if between[0] else ("cost_b", between[1])
+        raise ValueError(f"{side} must be 0 or max_cost for this method, found {found} in between; try 'betting'")
+    if any(between) or chosen.counts is None:
+        low, high = chosen.function(np.repeat(*a), np.repeat(*b), alpha=alpha, rng=rng)
+    elif paired:
+        low, high = chosen.counts(np.sum(a.values > b.values), np.sum(a.values < b.values), len(a.values), alpha=alpha)
+    else:
+        low, high = chosen.counts(*(int(n) for s in (a, b) for n in (s.count @ s.values, s.count.sum())), alpha=alpha)
     if name == "welch" and (_skewed(a) or _skewed(b)):
         low, high, name = np.nan, np.nan, f"welch: {SKEWED}"
     estimate = max_cost * float(np.average(a.values, weights=a.count) - np.average(b.values, weights=b.count))
@@ -103,19 +105,6 @@ def _skewed(costs: tables.Counted) -> bool:
     n, away = costs.count.sum(), costs.values - np.average(costs.values, weights=costs.count)
     square, cube = (np.average(away**power, weights=costs.count) for power in (2, 3))
     return bool(square < 1e-24 or n * square**3 < ENOUGH * cube**2)
-
-
-def _ends(method: Method, a: tables.Counted, b: tables.Counted, between: list[int], alpha: float, rng) -> tuple:
-    """Return the ends from counts where these say everything, else from the costs one by one."""
-    if any(between) and method.function is None:
-        name, found = ("cost_a", between[0]) if between[0] else ("cost_b", between[1])
-        raise ValueError(f"{name} must be 0 or max_cost for this method, found {found} in between; try 'betting'")
-    if any(between) or method.counts is None:
-        return method.function(np.repeat(*a), np.repeat(*b), alpha=alpha, rng=rng)
-    if method.paired:
-        return method.counts(np.sum(a.values > b.values), np.sum(a.values < b.values), len(a.values), alpha=alpha)
-    table = [int(n) for side in (a, b) for n in (side.count @ side.values, side.count.sum())]
-    return method.counts(*table, alpha=alpha)
 
 
 def _counted(name: str, values, max_cost: float) -> tables.Counted:
