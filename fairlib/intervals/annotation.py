@@ -1,10 +1,8 @@
 """When groups are known for a few and guessed for the rest: the difference, its interval, and what to annotate.
 
-The cost of every example is known; the group is what must be annotated. Guesses of it are cheap and
-wrong: in the place of the groups they shrink the difference, since members are counted on the other side.
-
-- `prediction_powered`: guesses for all, annotations for a random sample, which corrects what the guesses get wrong.
-- `allocate` and `stratified`: choose what to annotate by error and guess, since errors are rare and say most.
+The cost of every example is known; its group must be annotated, and guesses in its place shrink the difference.
+`prediction_powered` corrects what guesses for all get wrong by annotations of a random sample. `allocate` and
+`stratified` choose what to annotate by error and guess, since errors are rare and say most.
 
 Both intervals are normal approximations. Where fewer than `SMALLEST_CELL` members of a group were annotated with, or
 without, an error, they are undefined and say why; of a random sample, `disparity_interval` takes any number.
@@ -16,7 +14,6 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from scipy import stats
 
 from fairlib.checks import checked, costs, examples, shown
@@ -25,9 +22,7 @@ from fairlib.interval import Interval, bisection
 SMALLEST_CELL = 10  # annotated members of a group with, and without, an error
 
 
-def prediction_powered(
-    cost: ArrayLike, predicted: ArrayLike, group: ArrayLike, *, max_cost: float = 1.0, confidence: float = 0.95
-) -> Interval:
+def prediction_powered(cost, predicted, group, *, max_cost: float = 1.0, confidence: float = 0.95) -> Interval:
     """Return mean cost in A less mean cost in B, from guesses for all and annotations for a random sample.
 
     cost : of every example.
@@ -61,7 +56,7 @@ def prediction_powered(
     return _normal(means, variance, why, max_cost, confidence, "prediction powered")
 
 
-def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.DataFrame:
+def allocate(annotations: int, cost, predicted) -> pd.DataFrame:
     """Return how many to annotate in each stratum: with and without an error, guessed to be in A or in B.
 
     Columns error, guess, examples, share_a (the mean guess), annotate: at least 2, even where that is more than
@@ -82,17 +77,14 @@ def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.Data
     mean_a, mean_b = np.average(cost, weights=predicted + 1e-12), np.average(cost, weights=1 - predicted + 1e-12)
     jump = np.abs((table["c"] - mean_a) / shares[0] + (table["c"] - mean_b) / shares[1])
     deviation = jump.clip(1e-9) * np.sqrt((table["share_a"] * (1 - table["share_a"])).clip(0.01))
-    wanted = (table["examples"] * deviation).to_numpy()
-    sizes = table["examples"].to_numpy()
+    sizes, wanted = table["examples"].to_numpy(), (table["examples"] * deviation).to_numpy()
     # A stratum that is annotated completely leaves the rest to the others.
     scale = bisection(lambda s: np.minimum(s * wanted, sizes).sum() <= annotations, 0, (sizes / wanted).max(), steps=99)
     annotate = np.minimum(np.maximum(np.floor(scale * wanted + 1e-9).astype(int), 2), sizes)
     return table.assign(annotate=annotate).drop(columns="c").reset_index()
 
 
-def stratified(
-    cost: ArrayLike, group: ArrayLike, stratum: ArrayLike, *, max_cost: float = 1.0, confidence: float = 0.95
-) -> Interval:
+def stratified(cost, group, stratum, *, max_cost: float = 1.0, confidence: float = 0.95) -> Interval:
     """Return mean cost in A less mean cost in B *in this data set*, from random samples within strata.
 
     group : +1 in A, -1 in B; NaN where it was not annotated.
@@ -139,7 +131,7 @@ def _normal(means: np.ndarray, variance: float, why: str, max_cost: float, confi
 
 
 def _annotated(cost, group, max_cost: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, str]:
-    """Return costs, groups (0 where not annotated), which were annotated, their features; the smallest cell if small."""
+    """Return costs, groups (0: unknown), which were annotated, their features, and the smallest cell if too small."""
     known = ~np.isnan(np.asarray(group, dtype=float))
     cost, group = examples(cost, np.where(known, group, 0), max_cost=max_cost, name="group")
     cells = "A with an error", "A without an error", "B with an error", "B without an error"
@@ -149,7 +141,7 @@ def _annotated(cost, group, max_cost: float) -> tuple[np.ndarray, np.ndarray, np
     return cost, group, known, truth, few if counts.min() < SMALLEST_CELL else ""
 
 
-def _guesses(predicted: ArrayLike, n: int) -> np.ndarray:
+def _guesses(predicted, n: int) -> np.ndarray:
     predicted = checked("predicted", predicted, "a probability in [0, 1]", lambda share: (share >= 0) & (share <= 1))
     if predicted.shape != (n,):
         raise ValueError(f"predicted must be a probability for each of {n} examples, found shape {predicted.shape}")

@@ -40,7 +40,7 @@ def ends(games: Iterable[np.ndarray], *, alpha: float) -> tuple[np.ndarray, np.n
     average = (sums * (factors > 0)).sum(axis=0) / (sizes * (factors > 0)).sum(axis=0)
 
     def too_low(mean: np.ndarray) -> np.ndarray:
-        return _reached(sums, sizes, factors, np.maximum(mean, np.finfo(float).tiny), alpha)
+        return rejects(sums, np.maximum(mean, np.finfo(float).tiny), alpha=alpha, bundles=(sizes, factors))
 
     low, high = np.split(bisection(too_low, np.zeros_like(average), average, steps=STEPS), 2)
     return np.minimum(low, 1 - high), np.maximum(low, 1 - high)  # the hull, where both sides reject everything
@@ -64,19 +64,15 @@ def block_means(cost: np.ndarray, blocks: int) -> np.ndarray:
     return np.add.reduceat(cost, cuts[:-1], axis=0) / sizes
 
 
-def rejects(values: np.ndarray, mean: np.ndarray | float, *, alpha: float) -> np.ndarray:
+def rejects(values: np.ndarray, mean: np.ndarray | float, *, alpha: float, bundles: tuple = ()) -> np.ndarray:
     """Return, for each column of `values` (rounds x games), whether "the mean is at most `mean`" is rejected.
 
-    The game of `ends` without bundles, for simulations; `mean` is in (0, 1], for all or for each game.
+    `mean` is in (0, 1], for all or for each game. bundles : where values are sums, of how many, and the pace of each.
     """
     values = np.asarray(values, dtype=float)
-    return _reached(values, np.ones(len(values), dtype=np.int64), pace(values), mean, alpha)
-
-
-def _reached(sums: np.ndarray, sizes: np.ndarray, factors: np.ndarray, mean, alpha: float) -> np.ndarray:
-    """Play all rounds of all games (columns); return which reach the goal."""
-    share = np.full(sums.shape[1], float(alpha))
-    for drawn, size, factor in zip(sums, sizes, factors, strict=True):
+    sizes, factors = bundles or (np.ones(len(values), dtype=np.int64), pace(values))
+    share = np.full(values.shape[1], float(alpha))
+    for drawn, size, factor in zip(values, sizes, factors, strict=True):
         share = next_share(share, drawn, factor, mean, size)
     return share >= 1
 

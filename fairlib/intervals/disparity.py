@@ -1,10 +1,5 @@
 """How much more does group A pay than group B, and how sure is that? Every interval under one name.
 
-    >>> import numpy as np
-    >>> wrong_a, wrong_b = np.repeat([1, 0], [56, 14]), np.repeat([1, 0], [48, 32])
-    >>> print(disparity_interval(wrong_a, wrong_b))
-    0.200 [0.052, 0.344] (95% exact_unconditional)
-
 One data set has one answer: to all methods but betting with `rng`, neither a seed nor the order of examples matters.
 `METHODS` lists them with what they promise. "finite-sample": the interval misses the truth with probability at most 1 -
 confidence, for every distribution of costs in [0, C] and any n. "exact": the same, for costs that are 0 or C, as lists
@@ -131,19 +126,16 @@ def _of_moments(function: Callable, guarantee: str, reference: str, covers: floa
     return Method(on_costs, guarantee, False, reference, on_counts, covers)
 
 
-def _bet(shuffled: Callable, *costs, alpha, rng):
+def _bet(cost_a, cost_b, *, alpha, rng, paired=False):
     """Return the ends of the game of one shuffle; without a seed, the middle of many of the sorted costs."""
-    games = 1
+    costs, games = [(1 + cost_a - cost_b) / 2] if paired else [cost_a, cost_b], 1
     if rng is None:  # of a hundred thousand costs the order hardly matters any more
         games = betting.SHUFFLES if min(map(len, costs)) <= 100_000 else betting.SHUFFLES // 5
         costs, rng = [np.sort(cost) for cost in costs], 0
     rng = np.random.default_rng(rng)
-    low, high = betting.ends((shuffled(*costs, rng=rng) for _ in range(games)), alpha=alpha / 2)
+    shuffled = rng.permutation if paired else partial(betting.matched_blocks, rng=rng)
+    low, high = betting.ends((shuffled(*costs) for _ in range(games)), alpha=alpha / 2)
     return 2 * np.median(low) - 1, 2 * np.median(high) - 1
-
-
-def _betting_pairs(cost_a, cost_b, **options):
-    return _bet(lambda shares, rng: rng.permutation(shares), (1 + cost_a - cost_b) / 2, **options)
 
 
 def _hoeffding_pairs(cost_a, cost_b, *, alpha, rng):
@@ -160,7 +152,7 @@ MAURER = "Maurer & Pontil 2009 (COLT), theorem 10, two samples"
 FINITE, EXACT, ASYMPTOTIC = "finite-sample", "exact", "asymptotic"
 
 METHODS: dict[str, Method] = {
-    "betting": Method(partial(_bet, betting.matched_blocks), FINITE, False, f"on matched blocks: {BETTING}"),
+    "betting": Method(_bet, FINITE, False, f"on matched blocks: {BETTING}"),
     "bernstein_maximal": _of_moments(moments.bernstein_maximal, FINITE, f"{ETHAYARAJH}, maximal variance"),
     "bernstein_sample": _of_moments(moments.bernstein_sample, ASYMPTOTIC, f"{ETHAYARAJH}, sample variance", 0.94),
     "bernstein_centred": _of_moments(moments.bernstein_centred, FINITE, f"{ETHAYARAJH}, for c - C/2"),
@@ -171,7 +163,7 @@ METHODS: dict[str, Method] = {
     "miettinen_nurminen": Method(None, ASYMPTOTIC, False, MIETTINEN, proportions.miettinen_nurminen, 0.92),
     "newcombe": Method(None, ASYMPTOTIC, False, NEWCOMBE, proportions.newcombe, 0.90),
     "welch": _of_moments(moments.welch, ASYMPTOTIC, "Welch 1947 (Biometrika 34)", 0.93),
-    "betting_pairs": Method(_betting_pairs, FINITE, True, f"on the pairs' differences: {BETTING}"),
+    "betting_pairs": Method(partial(_bet, paired=True), FINITE, True, f"on the pairs' differences: {BETTING}"),
     "hoeffding_pairs": Method(_hoeffding_pairs, FINITE, True, "Hoeffding 1963 (JASA 58)", pairs.hoeffding),
     "mcnemar": Method(None, EXACT, True, "McNemar 1947 (Psychometrika 12), exact, inverted", pairs.mcnemar),
     "tango": Method(None, ASYMPTOTIC, True, "Tango 1998 (Stat. Med. 17, 891)", pairs.tango, 0.93),

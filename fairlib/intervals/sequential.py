@@ -23,9 +23,7 @@ FRACTIONS = 0.7 / 2.0 ** np.arange(10)  # of the money at risk: large ones for l
 STEPS = 24  # of the bisection: to within 1e-7
 
 
-def confidence_sequence(
-    cost, membership, *, at=None, gamma: float = 0.5, max_cost: float = 1.0, confidence: float = 0.95
-) -> pd.DataFrame:
+def confidence_sequence(cost, membership, *, at=None, gamma=0.5, max_cost=1.0, confidence=0.95) -> pd.DataFrame:
     """Return the confidence sequence along a list of annotated examples, in the order in which they were annotated.
 
     Call it on all that was annotated so far, as often as you like: a row depends on nothing that comes later. The order
