@@ -24,7 +24,7 @@ import numpy as np
 from fairlib import tables
 from fairlib.checks import check_confidence, check_max_cost, checked, costs
 from fairlib.interval import Interval
-from fairlib.intervals import betting, moments, pairs, proportions
+from fairlib.intervals import betting, moments, proportions
 from fairlib.intervals.moments import Moments
 
 DEFAULT, DEFAULT_BETWEEN, DEFAULT_PAIRED = "exact_unconditional", "betting", "betting_pairs"
@@ -139,7 +139,7 @@ def _bet(cost_a, cost_b, *, alpha, rng, paired=False):
 
 
 def _hoeffding_pairs(cost_a, cost_b, *, alpha, rng):
-    return pairs.hoeffding(np.sum(cost_a - cost_b), 0, len(cost_a), alpha=alpha)
+    return proportions.hoeffding_pairs(np.sum(cost_a - cost_b), 0, len(cost_a), alpha=alpha)
 
 
 BETTING = "Waudby-Smith & Ramdas 2024 (JRSS B 86); Vorácek & Orabona 2025 (STaR-Bets)"
@@ -164,7 +164,7 @@ METHODS: dict[str, Method] = {
     "newcombe": Method(None, ASYMPTOTIC, False, NEWCOMBE, proportions.newcombe, 0.90),
     "welch": _of_moments(moments.welch, ASYMPTOTIC, "Welch 1947 (Biometrika 34)", 0.93),
     "betting_pairs": Method(partial(_bet, paired=True), FINITE, True, f"on the pairs' differences: {BETTING}"),
-    "hoeffding_pairs": Method(_hoeffding_pairs, FINITE, True, "Hoeffding 1963 (JASA 58)", pairs.hoeffding),
-    "mcnemar": Method(None, EXACT, True, "McNemar 1947 (Psychometrika 12), exact, inverted", pairs.mcnemar),
-    "tango": Method(None, ASYMPTOTIC, True, "Tango 1998 (Stat. Med. 17, 891)", pairs.tango, 0.93),
+    "hoeffding_pairs": Method(_hoeffding_pairs, FINITE, True, "Hoeffding 1963 (JASA 58)", proportions.hoeffding_pairs),
+    "mcnemar": Method(None, EXACT, True, "McNemar 1947 (Psychometrika 12), exact, inverted", proportions.mcnemar),
+    "tango": Method(None, ASYMPTOTIC, True, "Tango 1998 (Stat. Med. 17, 891)", proportions.tango, 0.93),
 }

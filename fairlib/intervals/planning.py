@@ -17,7 +17,7 @@ from scipy import stats
 
 from fairlib.checks import check_confidence, checked
 from fairlib.interval import bisection
-from fairlib.intervals import betting, pairs, proportions
+from fairlib.intervals import betting, proportions
 from fairlib.intervals.disparity import DEFAULT, METHODS
 
 LARGEST = 10_000_000
@@ -163,7 +163,7 @@ def _power(n: int, design: _Design, rng) -> float:
 
 def _above_zero(design: _Design, table: tuple) -> np.ndarray:
     """Return whether the interval lies above 0; where the end itself is dear, by its test of 0."""
-    tests = {"miettinen_nurminen": proportions.score, "tango": pairs.tango_score}
+    tests = {"miettinen_nurminen": proportions.score, "tango": proportions.tango_score}
     if design.method in tests:
         return tests[design.method](0.0, *table) > stats.norm.isf(design.alpha / 2)
     if design.method != "exact_unconditional":
@@ -173,8 +173,9 @@ def _above_zero(design: _Design, table: tuple) -> np.ndarray:
     counts = stats.binom.ppf([UNLIKELY / 4, 1 - UNLIKELY / 4], *sides)
     low, high = proportions.limits(counts, sides[0], proportions.APART * design.alpha / 4)
     near = tuple(zip(low[:, 0].tolist(), high[:, 1].tolist(), strict=True))
-    enough = proportions.newcombe_low(*table, design.alpha) >= proportions.exact_level(n_a, n_b, design.alpha, near)
-    return (x_b >= counts[1, 0]) & (x_b <= counts[1, 1]) & enough
+    level = proportions.exact_level(n_a, n_b, design.alpha, near)
+    is_likely = (x_b >= counts[1, 0]) & (x_b <= counts[1, 1])
+    return is_likely & (proportions.newcombe(*table, alpha=design.alpha)[0] >= level)
 
 
 def _simulated(n: int, design: _Design, rng) -> float:
