@@ -7,9 +7,8 @@ in any order or as counts. "asymptotic": in the limit of large groups; `covers` 
 notebook 10 where. Welch's is undefined, with the reason, where its samples are too skewed to cover 93 %.
 
 Betting keeps its promise when it looks at the examples once, in the order in which they were drawn or in one shuffle:
-with `rng`. Without, it is the middle of `betting.SHUFFLES` shuffles of the sorted costs, so that only matters which
-costs there are. That may miss twice as often and no more, whatever the costs (Rüger 1978); it missed less often than
-promised wherever that was enumerated or simulated (`benchmarks/one_answer.md`).
+with `rng`. Without, it is the middle of `betting.SHUFFLES` shuffles of the sorted costs. That may miss twice as often
+and no more (Rüger 1978), and missed less often than promised wherever that was looked at (`benchmarks/one_answer.md`).
 
 The costs of a group (for pairs: the differences) are taken for independent draws with one mean: of clustered data, give
 the clusters' means.
@@ -25,7 +24,6 @@ from fairlib import tables
 from fairlib.checks import check_confidence, check_max_cost, checked, costs
 from fairlib.interval import Interval
 from fairlib.intervals import betting, moments, proportions
-from fairlib.intervals.moments import Moments
 
 DEFAULT, DEFAULT_BETWEEN, DEFAULT_PAIRED = "exact_unconditional", "betting", "betting_pairs"
 ENOUGH = 10  # examples per squared skewness: with these, Welch's interval misses in at most 7 % of samples
@@ -118,10 +116,10 @@ def _counted(name: str, values, max_cost: float) -> tables.Counted:
 
 def _of_moments(function: Callable, guarantee: str, reference: str, covers: float | None = None) -> Method:
     def on_costs(cost_a, cost_b, *, alpha, rng):
-        return function(Moments.of(cost_a), Moments.of(cost_b), alpha=alpha)
+        return function(moments.Moments.of(cost_a), moments.Moments.of(cost_b), alpha=alpha)
 
     def on_counts(x_a, n_a, x_b, n_b, *, alpha):
-        return function(Moments.of_counts(x_a, n_a), Moments.of_counts(x_b, n_b), alpha=alpha)
+        return function(moments.Moments.of_counts(x_a, n_a), moments.Moments.of_counts(x_b, n_b), alpha=alpha)
 
     return Method(on_costs, guarantee, False, reference, on_counts, covers)
 

@@ -163,7 +163,7 @@ def _power(n: int, design: _Design, rng) -> float:
 
 def _above_zero(design: _Design, table: tuple) -> np.ndarray:
     """Return whether the interval lies above 0; where the end itself is dear, by its test of 0."""
-    tests = {"miettinen_nurminen": proportions.score, "tango": proportions.tango_score}
+    tests = {"miettinen_nurminen": proportions.miettinen_nurminen_score, "tango": proportions.tango_score}
     if design.method in tests:
         return tests[design.method](0.0, *table) > stats.norm.isf(design.alpha / 2)
     if design.method != "exact_unconditional":

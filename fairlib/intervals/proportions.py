@@ -67,10 +67,10 @@ def miettinen_nurminen(x_a, n_a, x_b, n_b, *, alpha: float):
     >>> print(f"{low:.5f} {high:.5f}")
     0.05283 0.33817
     """
-    return accepted(score, (x_a, n_a, x_b, n_b), np.divide(x_a, n_a) - np.divide(x_b, n_b), alpha)
+    return accepted(miettinen_nurminen_score, (x_a, n_a, x_b, n_b), np.divide(x_a, n_a) - np.divide(x_b, n_b), alpha)
 
 
-def score(difference, x_a, n_a, x_b, n_b) -> np.ndarray:
+def miettinen_nurminen_score(difference, x_a, n_a, x_b, n_b) -> np.ndarray:
     """Return Miettinen and Nurminen's z(δ), positive where the observed difference is larger than δ."""
     rate_b = restricted_rate(difference, x_a, n_a, x_b, n_b)
     rate_a = np.clip(rate_b + difference, 0, 1)

@@ -56,8 +56,8 @@ def test_restricted_rate_is_the_likeliest(table, difference):
 
 
 def test_a_difference_without_variance_is_right_or_impossible():
-    assert proportions.score(np.array([-1.0, 1.0]), 5, 10, 2, 10).tolist() == [np.inf, -np.inf]
-    assert proportions.score(1.0, 10, 10, 0, 10) == 0
+    assert proportions.miettinen_nurminen_score(np.array([-1.0, 1.0]), 5, 10, 2, 10).tolist() == [np.inf, -np.inf]
+    assert proportions.miettinen_nurminen_score(1.0, 10, 10, 0, 10) == 0
 
 
 @pytest.mark.parametrize("method", ["miettinen_nurminen", "newcombe", "clopper_pearson", "exact_unconditional"])
