@@ -19,7 +19,7 @@ from fairlib.auditing.groups import Family
 from fairlib.auditing.people import Coded, People
 from fairlib.auditing.rates import Sums
 from fairlib.auditing.setting import Setting
-from fairlib.intervals.pairs import mcnemar
+from fairlib.intervals.proportions import mcnemar
 
 MOST = 20  # crossings that are tested, those that matter most: each at a 20th of the level
 

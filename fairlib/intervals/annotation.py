@@ -1,10 +1,8 @@
 """When groups are known for a few and guessed for the rest: the difference, its interval, and what to annotate.
 
-The cost of every example is known; the group is what must be annotated. Guesses of it are cheap and
-wrong: in the place of the groups they shrink the difference, since members are counted on the other side.
-
-- `prediction_powered`: guesses for all, annotations for a random sample, which corrects what the guesses get wrong.
-- `allocate` and `stratified`: choose what to annotate by error and guess, since errors are rare and say most.
+The cost of every example is known; its group must be annotated, and guesses in its place shrink the difference.
+`prediction_powered` corrects what guesses for all get wrong by annotations of a random sample. `allocate` and
+`stratified` choose what to annotate by error and guess, since errors are rare and say most.
 
 Both intervals are normal approximations. Where fewer than `SMALLEST_CELL` members of a group were annotated with, or
 without, an error, they are undefined and say why; of a random sample, `disparity_interval` takes any number.
@@ -12,9 +10,10 @@ without, an error, they are undefined and say why; of a random sample, `disparit
 References: Angelopoulos et al. 2023 (Science 382, 669-674); Angelopoulos, Duchi & Zrnic 2023 (PPI++); Neyman 1934.
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from scipy import stats
 
 from fairlib.checks import checked, costs, examples, shown
@@ -23,9 +22,7 @@ from fairlib.interval import Interval, bisection
 SMALLEST_CELL = 10  # annotated members of a group with, and without, an error
 
 
-def prediction_powered(
-    cost: ArrayLike, predicted: ArrayLike, group: ArrayLike, *, max_cost: float = 1.0, confidence: float = 0.95
-) -> Interval:
+def prediction_powered(cost, predicted, group, *, max_cost: float = 1.0, confidence: float = 0.95) -> Interval:
     """Return mean cost in A less mean cost in B, from guesses for all and annotations for a random sample.
 
     cost : of every example.
@@ -42,11 +39,10 @@ def prediction_powered(
     >>> print(prediction_powered(wrong, guess, group))
     0.100 [0.015, 0.185] (95% prediction powered)
     """
-    cost, group, known = _annotated(cost, group, max_cost)
+    cost, group, known, truth, why = _annotated(cost, group, max_cost)
     predicted = _guesses(predicted, len(cost))
     if (found := (~known).sum()) < 2:
         raise ValueError(f"group must be NaN where it is not annotated, found {found} such: use disparity_interval")
-    truth = _features(cost, group == 1, group == -1)[known]
     guess = _features(cost, predicted, 1 - predicted)
     sample, rest = guess[known], guess[~known]
     gradient = _gradient(truth.mean(axis=0))
@@ -57,10 +53,10 @@ def prediction_powered(
     gradient = _gradient(means)
     variance = np.var(corrected @ gradient, ddof=1) / len(truth)
     variance += weight**2 * np.var(rest @ gradient, ddof=1) / len(rest)
-    return _normal(means, variance, _small_cell(cost, group), max_cost, confidence, "prediction powered")
+    return _normal(means, variance, why, max_cost, confidence, "prediction powered")
 
 
-def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.DataFrame:
+def allocate(annotations: int, cost, predicted) -> pd.DataFrame:
     """Return how many to annotate in each stratum: with and without an error, guessed to be in A or in B.
 
     Columns error, guess, examples, share_a (the mean guess), annotate: at least 2, even where that is more than
@@ -81,17 +77,14 @@ def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.Data
     mean_a, mean_b = np.average(cost, weights=predicted + 1e-12), np.average(cost, weights=1 - predicted + 1e-12)
     jump = np.abs((table["c"] - mean_a) / shares[0] + (table["c"] - mean_b) / shares[1])
     deviation = jump.clip(1e-9) * np.sqrt((table["share_a"] * (1 - table["share_a"])).clip(0.01))
-    wanted = (table["examples"] * deviation).to_numpy()
-    sizes = table["examples"].to_numpy()
+    sizes, wanted = table["examples"].to_numpy(), (table["examples"] * deviation).to_numpy()
     # A stratum that is annotated completely leaves the rest to the others.
     scale = bisection(lambda s: np.minimum(s * wanted, sizes).sum() <= annotations, 0, (sizes / wanted).max(), steps=99)
     annotate = np.minimum(np.maximum(np.floor(scale * wanted + 1e-9).astype(int), 2), sizes)
     return table.assign(annotate=annotate).drop(columns="c").reset_index()
 
 
-def stratified(
-    cost: ArrayLike, group: ArrayLike, stratum: ArrayLike, *, max_cost: float = 1.0, confidence: float = 0.95
-) -> Interval:
+def stratified(cost, group, stratum, *, max_cost: float = 1.0, confidence: float = 0.95) -> Interval:
     """Return mean cost in A less mean cost in B *in this data set*, from random samples within strata.
 
     group : +1 in A, -1 in B; NaN where it was not annotated.
@@ -101,20 +94,18 @@ def stratified(
     (`prediction_powered`). It is undefined too where the annotated of a stratum are all of one group: its variance
     would be 0.
     """
-    cost, group, known = _annotated(cost, group, max_cost)
+    cost, group, known, truth, why = _annotated(cost, group, max_cost)
     checked("group", group[known], "+1 or -1 where it is annotated", lambda side: side != 0)
     codes, names = pd.factorize(np.asarray(stratum))
     if len(codes) != len(cost) or np.any(codes < 0):
         raise ValueError(f"stratum must be known for all {len(cost)} examples, found {np.sum(codes >= 0)}")
-    sizes, annotated, in_a = (
-        np.bincount(codes[some], minlength=len(names)) for some in (codes >= 0, known, group == 1)
-    )
+    number = partial(np.bincount, minlength=len(names))
+    sizes, annotated, in_a = number(codes), number(codes[known]), number(codes[group == 1])
     if len(few := names[annotated < np.minimum(2, sizes)]):
         raise ValueError(f"stratum must have at least two annotated examples everywhere, found fewer in {shown(few)}")
-    why, alike = _small_cell(cost, group), (annotated < sizes) & ((in_a == 0) | (in_a == annotated))
+    alike = (annotated < sizes) & ((in_a == 0) | (in_a == annotated))
     if not why and alike.any():
         why = f"all {annotated[alike][0]} annotated in stratum {names[alike][0]} are of one group"
-    truth = _features(cost, group == 1, group == -1)[known]
     means = (sizes / annotated)[codes[known]] @ truth / len(cost)
     influence = pd.Series(truth @ _gradient(means)).groupby(codes[known]).var(ddof=1).fillna(0).to_numpy()
     variance = np.sum((sizes / len(cost)) ** 2 * influence * (1 / annotated - 1 / sizes))
@@ -139,24 +130,18 @@ def _normal(means: np.ndarray, variance: float, why: str, max_cost: float, confi
     return Interval(estimate, low, high, confidence, f"{method}: {why}" if why else method)
 
 
-def _small_cell(cost: np.ndarray, group: np.ndarray) -> str:
-    """Name the smallest cell if it is too small."""
-    cells = {
-        f"{side} {kind} an error": int(np.sum(members & outcome))
-        for side, members in (("A", group == 1), ("B", group == -1))
-        for kind, outcome in (("with", cost > 0), ("without", cost == 0))
-    }
-    name, count = min(cells.items(), key=lambda item: item[1])
-    return f"only {count} annotated in {name}, fewer than {SMALLEST_CELL}" if count < SMALLEST_CELL else ""
-
-
-def _annotated(cost, group, max_cost: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return costs, groups (0 where not annotated) and which were annotated."""
+def _annotated(cost, group, max_cost: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, str]:
+    """Return costs, groups (0: unknown), which were annotated, their features, and the smallest cell if too small."""
     known = ~np.isnan(np.asarray(group, dtype=float))
-    return *examples(cost, np.where(known, group, 0), max_cost=max_cost, name="group"), known
+    cost, group = examples(cost, np.where(known, group, 0), max_cost=max_cost, name="group")
+    cells = "A with an error", "A without an error", "B with an error", "B without an error"
+    counts = np.bincount((2 * (group == -1) + (cost == 0))[group != 0], minlength=4)
+    few = f"only {counts.min()} annotated in {cells[counts.argmin()]}, fewer than {SMALLEST_CELL}"
+    truth = _features(cost, group == 1, group == -1)[known]
+    return cost, group, known, truth, few if counts.min() < SMALLEST_CELL else ""
 
 
-def _guesses(predicted: ArrayLike, n: int) -> np.ndarray:
+def _guesses(predicted, n: int) -> np.ndarray:
     predicted = checked("predicted", predicted, "a probability in [0, 1]", lambda share: (share >= 0) & (share <= 1))
     if predicted.shape != (n,):
         raise ValueError(f"predicted must be a probability for each of {n} examples, found shape {predicted.shape}")

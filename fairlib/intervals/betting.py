@@ -10,6 +10,7 @@ Vorácek & Orabona, "STaR-Bets: Sequential Target-Recalculating Bets for Tighter
 """
 
 from collections.abc import Iterable
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,18 +25,12 @@ BUNDLES = 20_000  # of a game, at most: what a million examples of small varianc
 SHUFFLES = 25  # whose middle stands for all orders in which the examples could have come
 
 
-def _stakes() -> np.ndarray:
-    """Return (φ(Φ⁻¹(p)) + p √(2 log(1/p))) / 2 at equally spaced p; between these, a line keeps it concave.
-
-    At 1 it would be 0, and the goal only approached; the last line goes on as the one before, and reaches it.
-    """
-    p = np.arange(1, KNOTS) / KNOTS
-    digital = np.exp(-(ndtri(p) ** 2) / 2) / np.sqrt(2 * np.pi)
-    inside = (digital + p * np.sqrt(-2 * np.log(p))) / 2
-    return np.concatenate([[0.0], inside, [2 * inside[-1] - inside[-2]]])
-
-
-STAKES = _stakes()
+# (φ(Φ⁻¹(p)) + p √(2 log(1/p))) / 2 at equally spaced p; between these, a line keeps it concave. At 1 it would be 0, and
+# the goal only approached: the last line goes on as the one before, and reaches it.
+_SHARES = np.arange(1, KNOTS) / KNOTS
+_DIGITAL = np.exp(-(ndtri(_SHARES) ** 2) / 2) / np.sqrt(2 * np.pi)
+_INSIDE = (_DIGITAL + _SHARES * np.sqrt(-2 * np.log(_SHARES))) / 2
+STAKES = np.concatenate([[0.0], _INSIDE, [2 * _INSIDE[-1] - _INSIDE[-2]]])
 
 
 def ends(games: Iterable[np.ndarray], *, alpha: float) -> tuple[np.ndarray, np.ndarray]:
@@ -45,7 +40,7 @@ def ends(games: Iterable[np.ndarray], *, alpha: float) -> tuple[np.ndarray, np.n
     average = (sums * (factors > 0)).sum(axis=0) / (sizes * (factors > 0)).sum(axis=0)
 
     def too_low(mean: np.ndarray) -> np.ndarray:
-        return _reached(sums, sizes, factors, np.maximum(mean, np.finfo(float).tiny), alpha)
+        return rejects(sums, np.maximum(mean, np.finfo(float).tiny), alpha=alpha, bundles=(sizes, factors))
 
     low, high = np.split(bisection(too_low, np.zeros_like(average), average, steps=STEPS), 2)
     return np.minimum(low, 1 - high), np.maximum(low, 1 - high)  # the hull, where both sides reject everything
@@ -69,19 +64,15 @@ def block_means(cost: np.ndarray, blocks: int) -> np.ndarray:
     return np.add.reduceat(cost, cuts[:-1], axis=0) / sizes
 
 
-def rejects(values: np.ndarray, mean: np.ndarray | float, *, alpha: float) -> np.ndarray:
+def rejects(values: np.ndarray, mean: np.ndarray | float, *, alpha: float, bundles: tuple = ()) -> np.ndarray:
     """Return, for each column of `values` (rounds x games), whether "the mean is at most `mean`" is rejected.
 
-    The game of `ends` without bundles, for simulations; `mean` is in (0, 1], for all or for each game.
+    `mean` is in (0, 1], for all or for each game. bundles : where values are sums, of how many, and the pace of each.
     """
     values = np.asarray(values, dtype=float)
-    return _reached(values, np.ones(len(values), dtype=np.int64), pace(values), mean, alpha)
-
-
-def _reached(sums: np.ndarray, sizes: np.ndarray, factors: np.ndarray, mean, alpha: float) -> np.ndarray:
-    """Play all rounds of all games (columns); return which reach the goal."""
-    share = np.full(sums.shape[1], float(alpha))
-    for drawn, size, factor in zip(sums, sizes, factors, strict=True):
+    sizes, factors = bundles or (np.ones(len(values), dtype=np.int64), pace(values))
+    share = np.full(values.shape[1], float(alpha))
+    for drawn, size, factor in zip(values, sizes, factors, strict=True):
         share = next_share(share, drawn, factor, mean, size)
     return share >= 1
 
@@ -125,9 +116,5 @@ def _bundled(games: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.nd
             position += ahead[position] if len(values) > LONG else 1
         sizes = np.diff([*starts, len(values)])
         played.append((np.add.reduceat(values, starts), sizes, factors[starts]))
-    rounds = max(len(sums) for sums, _, _ in played)
-
-    def padded(parts: tuple, idle: float) -> np.ndarray:
-        return np.stack([np.pad(part, (0, rounds - len(part)), constant_values=idle) for part in parts], axis=1)
-
-    return tuple(map(padded, zip(*played, strict=True), (0.0, 1, 0.0)))
+    idle = zip(zip(*played, strict=True), (0.0, 1, 0.0), strict=True)
+    return tuple(np.array([*zip_longest(*parts, fillvalue=nothing)]) for parts, nothing in idle)

@@ -1,25 +1,14 @@
 """How much more does group A pay than group B, and how sure is that? Every interval under one name.
 
-    >>> import numpy as np
-    >>> wrong_a, wrong_b = np.repeat([1, 0], [56, 14]), np.repeat([1, 0], [48, 32])
-    >>> print(disparity_interval(wrong_a, wrong_b))
-    0.200 [0.052, 0.344] (95% exact_unconditional)
-
 One data set has one answer: to all methods but betting with `rng`, neither a seed nor the order of examples matters.
 `METHODS` lists them with what they promise. "finite-sample": the interval misses the truth with probability at most 1 -
 confidence, for every distribution of costs in [0, C] and any n. "exact": the same, for costs that are 0 or C, as lists
 in any order or as counts. "asymptotic": in the limit of large groups; `covers` says how little it may be before, and
 notebook 10 where. Welch's is undefined, with the reason, where its samples are too skewed to cover 93 %.
 
-The default for 0-1 costs is exact. An audit squares and adds Clopper and Pearson's distances instead (Newcombe's method
-10 with exact limits): one formula that also serves means of probabilities, sources and ratios, with a p-value that
-agrees, for hundreds of comparisons at once. Its coverage is enumerated, not proved: where one difference of 0-1 costs
-must hold, this module's default decides.
-
 Betting keeps its promise when it looks at the examples once, in the order in which they were drawn or in one shuffle:
-with `rng`. Without, it is the middle of `betting.SHUFFLES` shuffles of the sorted costs, so that only matters which
-costs there are. That may miss twice as often and no more, whatever the costs (Rüger 1978); it missed less often than
-promised wherever that was enumerated or simulated (`benchmarks/one_answer.md`).
+with `rng`. Without, it is the middle of `betting.SHUFFLES` shuffles of the sorted costs. That may miss twice as often
+and no more (Rüger 1978), and missed less often than promised wherever that was looked at (`benchmarks/one_answer.md`).
 
 The costs of a group (for pairs: the differences) are taken for independent draws with one mean: of clustered data, give
 the clusters' means.
@@ -34,8 +23,7 @@ import numpy as np
 from fairlib import tables
 from fairlib.checks import check_confidence, check_max_cost, checked, costs
 from fairlib.interval import Interval
-from fairlib.intervals import betting, moments, pairs, proportions
-from fairlib.intervals.moments import Moments
+from fairlib.intervals import betting, moments, proportions
 
 DEFAULT, DEFAULT_BETWEEN, DEFAULT_PAIRED = "exact_unconditional", "betting", "betting_pairs"
 ENOUGH = 10  # examples per squared skewness: with these, Welch's interval misses in at most 7 % of samples
@@ -44,19 +32,17 @@ SKEWED = f"undefined, fewer examples in a group than {ENOUGH} times its squared 
 
 @dataclass(frozen=True)
 class Method:
-    """One way to an interval, for costs in [0, 1].
+    """One way to an interval, for costs in [0, 1]: its functions return the two ends.
 
-    `function(cost_a, cost_b, alpha=, rng=)` returns the ends; None where costs must be 0 or 1. `counts` does it for
-    counts of 0-1 costs, vectorised: (x_a, n_a, x_b, n_b, alpha=), or (only_a, only_b, n, alpha=) for pairs; None where
-    more than the counts matters: the order in which a bettor sees the examples. `covers` : if asymptotic, the lowest
-    coverage at 95 % from 30 0-1 costs a group on, enumerated (benchmarks/one_answer.md).
+    `counts` is vectorised and takes counts of 0-1 costs: (x_a, n_a, x_b, n_b, alpha=), or (only_a, only_b, n, alpha=)
+    for pairs. `covers` is the lowest coverage at 95 % from 30 0-1 costs a group on, enumerated.
     """
 
-    function: Callable[..., tuple[float, float]] | None
+    function: Callable[..., tuple] | None  # (cost_a, cost_b, alpha=, rng=); None where costs must be 0 or 1
     guarantee: str  # "finite-sample" | "exact" | "asymptotic"
     paired: bool
     reference: str
-    counts: Callable | None = None
+    counts: Callable[..., tuple] | None = None  # None where it matters in which order a bettor sees the examples
     covers: float | None = None
 
 
@@ -89,7 +75,16 @@ def disparity_interval(
         raise ValueError(f"cost_a and cost_b must be lists of equal length if paired, found {found}")
     between = [int(side.count[(side.values > 0) & (side.values < 1)].sum()) for side in (a, b)]
     name = method or (DEFAULT_PAIRED if paired else DEFAULT_BETWEEN if any(between) else DEFAULT)
-    low, high = _ends(METHODS[name], a, b, between, 1 - confidence, rng)
+    chosen, alpha = METHODS[name], 1 - confidence
+    if any(between) and chosen.function is None:
+        side, found = ("cost_a", between[0]) if between[0] else ("cost_b", between[1])
+        raise ValueError(f"{side} must be 0 or max_cost for this method, found {found} in between; try 'betting'")
+    if any(between) or chosen.counts is None:
+        low, high = chosen.function(np.repeat(*a), np.repeat(*b), alpha=alpha, rng=rng)
+    elif paired:
+        low, high = chosen.counts(np.sum(a.values > b.values), np.sum(a.values < b.values), len(a.values), alpha=alpha)
+    else:
+        low, high = chosen.counts(*(int(n) for s in (a, b) for n in (s.count @ s.values, s.count.sum())), alpha=alpha)
     if name == "welch" and (_skewed(a) or _skewed(b)):
         low, high, name = np.nan, np.nan, f"welch: {SKEWED}"
     estimate = max_cost * float(np.average(a.values, weights=a.count) - np.average(b.values, weights=b.count))
@@ -103,19 +98,6 @@ def _skewed(costs: tables.Counted) -> bool:
     n, away = costs.count.sum(), costs.values - np.average(costs.values, weights=costs.count)
     square, cube = (np.average(away**power, weights=costs.count) for power in (2, 3))
     return bool(square < 1e-24 or n * square**3 < ENOUGH * cube**2)
-
-
-def _ends(method: Method, a: tables.Counted, b: tables.Counted, between: list[int], alpha: float, rng) -> tuple:
-    """Return the ends from counts where these say everything, else from the costs one by one."""
-    if any(between) and method.function is None:
-        name, found = ("cost_a", between[0]) if between[0] else ("cost_b", between[1])
-        raise ValueError(f"{name} must be 0 or max_cost for this method, found {found} in between; try 'betting'")
-    if any(between) or method.counts is None:
-        return method.function(np.repeat(*a), np.repeat(*b), alpha=alpha, rng=rng)
-    if method.paired:
-        return method.counts(np.sum(a.values > b.values), np.sum(a.values < b.values), len(a.values), alpha=alpha)
-    table = [int(n) for side in (a, b) for n in (side.count @ side.values, side.count.sum())]
-    return method.counts(*table, alpha=alpha)
 
 
 def _counted(name: str, values, max_cost: float) -> tables.Counted:
@@ -134,31 +116,28 @@ def _counted(name: str, values, max_cost: float) -> tables.Counted:
 
 def _of_moments(function: Callable, guarantee: str, reference: str, covers: float | None = None) -> Method:
     def on_costs(cost_a, cost_b, *, alpha, rng):
-        return function(Moments.of(cost_a), Moments.of(cost_b), alpha=alpha)
+        return function(moments.Moments.of(cost_a), moments.Moments.of(cost_b), alpha=alpha)
 
     def on_counts(x_a, n_a, x_b, n_b, *, alpha):
-        return function(Moments.of_counts(x_a, n_a), Moments.of_counts(x_b, n_b), alpha=alpha)
+        return function(moments.Moments.of_counts(x_a, n_a), moments.Moments.of_counts(x_b, n_b), alpha=alpha)
 
     return Method(on_costs, guarantee, False, reference, on_counts, covers)
 
 
-def _bet(shuffled: Callable, *costs, alpha, rng):
+def _bet(cost_a, cost_b, *, alpha, rng, paired=False):
     """Return the ends of the game of one shuffle; without a seed, the middle of many of the sorted costs."""
-    games = 1
+    costs, games = [(1 + cost_a - cost_b) / 2] if paired else [cost_a, cost_b], 1
     if rng is None:  # of a hundred thousand costs the order hardly matters any more
         games = betting.SHUFFLES if min(map(len, costs)) <= 100_000 else betting.SHUFFLES // 5
         costs, rng = [np.sort(cost) for cost in costs], 0
     rng = np.random.default_rng(rng)
-    low, high = betting.ends((shuffled(*costs, rng=rng) for _ in range(games)), alpha=alpha / 2)
+    shuffled = rng.permutation if paired else partial(betting.matched_blocks, rng=rng)
+    low, high = betting.ends((shuffled(*costs) for _ in range(games)), alpha=alpha / 2)
     return 2 * np.median(low) - 1, 2 * np.median(high) - 1
 
 
-def _betting_pairs(cost_a, cost_b, **options):
-    return _bet(lambda shares, rng: rng.permutation(shares), (1 + cost_a - cost_b) / 2, **options)
-
-
 def _hoeffding_pairs(cost_a, cost_b, *, alpha, rng):
-    return pairs.hoeffding(np.sum(cost_a - cost_b), 0, len(cost_a), alpha=alpha)
+    return proportions.hoeffding_pairs(np.sum(cost_a - cost_b), 0, len(cost_a), alpha=alpha)
 
 
 BETTING = "Waudby-Smith & Ramdas 2024 (JRSS B 86); Vorácek & Orabona 2025 (STaR-Bets)"
@@ -171,7 +150,7 @@ MAURER = "Maurer & Pontil 2009 (COLT), theorem 10, two samples"
 FINITE, EXACT, ASYMPTOTIC = "finite-sample", "exact", "asymptotic"
 
 METHODS: dict[str, Method] = {
-    "betting": Method(partial(_bet, betting.matched_blocks), FINITE, False, f"on matched blocks: {BETTING}"),
+    "betting": Method(_bet, FINITE, False, f"on matched blocks: {BETTING}"),
     "bernstein_maximal": _of_moments(moments.bernstein_maximal, FINITE, f"{ETHAYARAJH}, maximal variance"),
     "bernstein_sample": _of_moments(moments.bernstein_sample, ASYMPTOTIC, f"{ETHAYARAJH}, sample variance", 0.94),
     "bernstein_centred": _of_moments(moments.bernstein_centred, FINITE, f"{ETHAYARAJH}, for c - C/2"),
@@ -182,8 +161,8 @@ METHODS: dict[str, Method] = {
     "miettinen_nurminen": Method(None, ASYMPTOTIC, False, MIETTINEN, proportions.miettinen_nurminen, 0.92),
     "newcombe": Method(None, ASYMPTOTIC, False, NEWCOMBE, proportions.newcombe, 0.90),
     "welch": _of_moments(moments.welch, ASYMPTOTIC, "Welch 1947 (Biometrika 34)", 0.93),
-    "betting_pairs": Method(_betting_pairs, FINITE, True, f"on the pairs' differences: {BETTING}"),
-    "hoeffding_pairs": Method(_hoeffding_pairs, FINITE, True, "Hoeffding 1963 (JASA 58)", pairs.hoeffding),
-    "mcnemar": Method(None, EXACT, True, "McNemar 1947 (Psychometrika 12), exact, inverted", pairs.mcnemar),
-    "tango": Method(None, ASYMPTOTIC, True, "Tango 1998 (Stat. Med. 17, 891)", pairs.tango, 0.93),
+    "betting_pairs": Method(partial(_bet, paired=True), FINITE, True, f"on the pairs' differences: {BETTING}"),
+    "hoeffding_pairs": Method(_hoeffding_pairs, FINITE, True, "Hoeffding 1963 (JASA 58)", proportions.hoeffding_pairs),
+    "mcnemar": Method(None, EXACT, True, "McNemar 1947 (Psychometrika 12), exact, inverted", proportions.mcnemar),
+    "tango": Method(None, ASYMPTOTIC, True, "Tango 1998 (Stat. Med. 17, 891)", proportions.tango, 0.93),
 }

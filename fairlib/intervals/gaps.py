@@ -1,13 +1,12 @@
 """How far apart are many groups? An interval for a gap that can say "there may be none".
 
 The gap between the highest and the lowest of several observed rates is positive even if all true rates are equal, and
-so is nearly every replicate of a bootstrap: an interval made of its percentiles misses "no gap". The interval here
-takes all the rates that the data allow, at once, and asks how far apart those are.
+so is nearly every replicate of a bootstrap. The interval here takes all the rates that the data allow, at once.
 
 With x standard deviations allowed for the group that is most too high and y for the one that is most too low, (x, y)
-stays inside a disc of radius r with probability 1 - α, taken as a staircase of `CORNERS` rectangles. In each, a group's
-rate lies between its Clopper-Pearson limits with tails Φ(-x) and Φ(-y). Nothing is asymptotic; notebook 10 has the
-argument. The high end gets `SHARE` of α unless both ends are nearer when they come from one disc.
+stays inside a disc of radius r with probability 1 - α, taken as a staircase of rectangles. In each, a group's rate lies
+between its Clopper-Pearson limits with tails Φ(-x) and Φ(-y). Nothing is asymptotic; notebook 10 has the argument. The
+high end gets `SHARE` of α unless both ends are nearer when they come from one disc.
 
 References: Clopper and Pearson 1934, Biometrika 26 (the limits); Tukey 1953, Kramer 1956 and Hayter 1984, Annals of
 Statistics 12 (all pairs at once); Berger 1982, Technometrics 24 (intersection and union, for the high end).
@@ -24,7 +23,7 @@ from fairlib.checks import check_confidence
 from fairlib.interval import Interval
 from fairlib.intervals import proportions
 
-CORNERS = 32
+STAIRS = np.stack([function(np.linspace(0, np.pi / 2, 32)) for function in (np.cos, np.sin)])  # corners for r = 1
 SHARE = 0.2  # of α for the high end
 
 
@@ -73,21 +72,15 @@ def radius(alpha: float, *, groups: int | None) -> float:
         return ndtr(x) * ndtr(y) if groups is None else (ndtr(x) - ndtr(-y)) ** groups
 
     def excess(r: float) -> float:  # of the probability of the staircase, over what is promised
-        x, y = corners(r)
+        x, y = r * STAIRS
         return float(inside(x, y).sum() - inside(x[1:], y[:-1]).sum()) - (1 - alpha)
 
     return 0.0 if excess(0.0) >= 0 else brentq(excess, 0.0, 40.0)  # two are in the other order with probability 1/4
 
 
-def corners(r: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners (x, y) of the staircase: x falls, y rises."""
-    angle = np.linspace(0, np.pi / 2, CORNERS)
-    return r * np.cos(angle), r * np.sin(angle)
-
-
 def limits(errors: np.ndarray, totals: np.ndarray, r: float) -> tuple[np.ndarray, np.ndarray]:
     """Return Clopper and Pearson's limits of every group (columns) at every corner (rows)."""
-    below, above = (ndtr(-side)[:, None] for side in corners(r))
+    below, above = (ndtr(-side)[:, None] for side in r * STAIRS)
     return proportions.limits(errors, totals, below)[0], proportions.limits(errors, totals, above)[1]
 
 

@@ -1,8 +1,7 @@
 """Intervals for a difference of two means that need no more than each group's size, mean and variance.
 
-Costs lie in [0, 1] here (`fairlib.bounds` rescales them). Every function takes two `Moments`, whose fields may be
-arrays, and returns the two ends of an interval for mean_a - mean_b that is to be missed with probability at most
-`alpha`.
+Costs lie in [0, 1] here. Every function takes two `Moments`, whose fields may be arrays, and returns the two ends of an
+interval for mean_a - mean_b that is to be missed with probability at most `alpha`.
 """
 
 from typing import NamedTuple

@@ -5,25 +5,19 @@ They ask for *power*: the chance that the interval will exclude 0, on the right 
 A sample just large enough for an *observed* difference of `bias` (Ethayarajh 2020, eq. 4) has a power of one half: an
 estimate falls short of the truth as often as not.
 
-    >>> sample_size(0.05, power=0.8, error=0.2, method="newcombe")
-    2184
-    >>> sample_size(0.05, power=0.5, error=0.2, method="newcombe")
-    1072
-
 Costs are 0 or 1 here: of all costs with the same means these vary most, so that others need fewer examples.
 """
 
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from fairlib.checks import check_confidence, checked
 from fairlib.interval import bisection
-from fairlib.intervals import betting, pairs, proportions
+from fairlib.intervals import betting, proportions
 from fairlib.intervals.disparity import DEFAULT, METHODS
 
 LARGEST = 10_000_000
@@ -44,11 +38,11 @@ def sample_size(bias: float, *, power: float = 0.8, method: str = DEFAULT, rng=0
         1 %. For the others power is computed from the tables, for "exact_unconditional" at most .001 too low and n
         known to 0.1 %; as counts are whole, it saws a little up and down as n grows, and the search ends on a tooth.
 
-    >>> sample_size(0.05, method="newcombe", error=0.2)
-    2184
+    >>> [sample_size(0.05, power=power, error=0.2, method="newcombe") for power in (0.8, 0.5)]
+    [2184, 1072]
     """
-    planned = _design(bias, method, **design)
-    found = _smallest(lambda n: _power(n, planned, rng), _wald_size(planned, power), planned, power, most=LARGEST)
+    planned = _Design(bias, method, **design)
+    found = _smallest(lambda n: _power(n, planned, rng), planned.size(power), planned, power, most=LARGEST)
     if found is None:
         raise ValueError(f"bias {bias:g} would need more than {LARGEST:,} examples with method {method!r}")
     return found
@@ -67,13 +61,49 @@ def smallest_bias(n: int, *, power: float = 0.8, method: str = DEFAULT, rng=0, *
     error, discordant = design.get("error") or 0.0, design.get("discordant")
     checked("error", error, "in [0, 1)", lambda rate: (rate >= 0) & (rate < 1))
     most = min(1.0 - error, 1.0 if discordant is None else discordant)
-    planned = partial(_design, method=method, **design)
-    start = float(bisection(lambda bias: _wald_size(planned(bias), power) >= n, 1e-6, most, steps=30))
+    planned = partial(_Design, method=method, **design)
+    start = float(bisection(lambda bias: planned(bias).size(power) >= n, 1e-6, most, steps=30))
     found = _smallest(lambda bias: _power(n, planned(bias), rng), start, planned(most), power, most=most)
     return math.nan if found is None else found
 
 
-def _smallest(power_at: Callable, start: float, design: "_Design", power: float, *, most: float):
+class _Design:
+    """How examples come: 0-1 errors of `rate_a` and `rate_b` in groups of shares gamma and 1 - gamma, or in pairs.
+
+    Exactly one goes wrong in a share `discordant` of the pairs, A's alone in a share `only_a`.
+    """
+
+    def __init__(self, bias, method, error=None, gamma=0.5, discordant=None, confidence=0.95) -> None:
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+        bias = float(checked("bias", bias, "in (0, 1]", lambda bias: (bias > 0) & (bias <= 1)))
+        error = (1 - bias) / 2 if error is None else error
+        checked("error", error, f"in [0, 1 - bias={1 - bias:g}]", lambda rate: (rate >= 0) & (rate <= 1 - bias + 1e-12))
+        checked("gamma", gamma, "in (0, 1)", lambda share: (share > 0) & (share < 1))
+        check_confidence(confidence)
+        rate = min(error + bias, 1.0)
+        both = rate * (1 - error) + error * (1 - rate) if discordant is None else discordant
+        checked("discordant", both, f"in [bias={bias:g}, 1]", lambda share: (share >= bias - 1e-12) & (share <= 1))
+        self.method, self.paired, self.alpha = method, METHODS[method].paired, 1 - confidence
+        self.rate_a, self.rate_b, self.gamma, self.bias = rate, error, gamma, rate - error
+        self.discordant = min(max(both, bias), 1.0)
+        self.only_a = (self.bias + self.discordant) / 2
+
+    def sizes(self, n: int) -> tuple[int, int]:
+        """Return how many of n examples are in either group."""
+        n_a = min(max(round(self.gamma * n), 1), n - 1)
+        return n_a, n - n_a
+
+    def size(self, power: float) -> float:
+        """Return what normal theory asks for: where the search begins."""
+        variance = self.discordant - self.bias**2
+        if not self.paired:
+            a, b = (rate * (1 - rate) for rate in (self.rate_a, self.rate_b))
+            variance = a / self.gamma + b / (1 - self.gamma)
+        return variance * ((stats.norm.isf(self.alpha / 2) + stats.norm.ppf(power)) / self.bias) ** 2
+
+
+def _smallest(power_at: Callable, start: float, design: _Design, power: float, *, most: float):
     """Return the smallest number (or bias, to a ten-thousandth) that has this power, if any up to `most` has.
 
     `start` is what normal theory asks for. Two looks say how far it is from there, as normal quantiles grow with the
@@ -95,23 +125,11 @@ def _smallest(power_at: Callable, start: float, design: "_Design", power: float,
         if high >= most:
             return None
         low, high, stride = high, min(up(stride * high), most), min(stride**2, 1.3)
-    while low == 0 and high > least:
-        fewer, stride = down(high / stride), min(stride**2, 1.3)
-        low, high = (0, fewer) if power_at(fewer) >= power else (fewer, high)
     while high - low > max(least, exact * low):
-        middle = down((low + high) / 2)
-        low, high = (low, middle) if power_at(middle) >= power else (middle, high)
+        tried = down((low + high) / 2 if low else high / stride)
+        stride = min(stride**2, 1.3)
+        low, high = (low, tried) if power_at(tried) >= power else (tried, high)
     return high
-
-
-def _wald_size(design: "_Design", power: float) -> float:
-    """Return what normal theory asks for: where the search begins."""
-    if design.paired:
-        variance = design.discordant - design.bias**2
-    else:
-        a, b = (rate * (1 - rate) for rate in (design.rate_a, design.rate_b))
-        variance = a / design.gamma + b / (1 - design.gamma)
-    return variance * ((stats.norm.isf(design.alpha / 2) + stats.norm.ppf(power)) / design.bias) ** 2
 
 
 def likely(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
@@ -122,7 +140,7 @@ def likely(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
     return counts, step * stats.binom.pmf(counts, n, rate)
 
 
-def _power(n: int, design: "_Design", rng) -> float:
+def _power(n: int, design: _Design, rng) -> float:
     """Return the chance that n examples or pairs give an interval above 0, over all counts, or by simulated games."""
     if n < 4 and not design.paired:
         return 0.0
@@ -137,16 +155,15 @@ def _power(n: int, design: "_Design", rng) -> float:
         most, rate = np.full_like(errors_b, trials), design.rate_a
 
     def at_most_zero(count: np.ndarray) -> np.ndarray:
-        table = (count, most - count, n) if design.paired else (count, trials, errors_b, n_b)
-        return ~_above_zero(design, table)
+        return ~_above_zero(design, (count, most - count, n) if design.paired else (count, trials, errors_b, n_b))
 
     enough = proportions.largest_count(at_most_zero, most)  # with more errors of A, no method's lower end falls
     return float(weight @ stats.binom.sf(enough, trials, rate))
 
 
-def _above_zero(design: "_Design", table: tuple) -> np.ndarray:
+def _above_zero(design: _Design, table: tuple) -> np.ndarray:
     """Return whether the interval lies above 0; where the end itself is dear, by its test of 0."""
-    tests = {"miettinen_nurminen": proportions.score, "tango": pairs.tango_score}
+    tests = {"miettinen_nurminen": proportions.miettinen_nurminen_score, "tango": proportions.tango_score}
     if design.method in tests:
         return tests[design.method](0.0, *table) > stats.norm.isf(design.alpha / 2)
     if design.method != "exact_unconditional":
@@ -156,24 +173,21 @@ def _above_zero(design: "_Design", table: tuple) -> np.ndarray:
     counts = stats.binom.ppf([UNLIKELY / 4, 1 - UNLIKELY / 4], *sides)
     low, high = proportions.limits(counts, sides[0], proportions.APART * design.alpha / 4)
     near = tuple(zip(low[:, 0].tolist(), high[:, 1].tolist(), strict=True))
-    enough = proportions.newcombe_low(*table, design.alpha) >= proportions.exact_level(n_a, n_b, design.alpha, near)
-    return (x_b >= counts[1, 0]) & (x_b <= counts[1, 1]) & enough
+    level = proportions.exact_level(n_a, n_b, design.alpha, near)
+    is_likely = (x_b >= counts[1, 0]) & (x_b <= counts[1, 1])
+    return is_likely & (proportions.newcombe(*table, alpha=design.alpha)[0] >= level)
 
 
-def _simulated(n: int, design: "_Design", rng) -> float:
-    """Return in how many games a bettor is convinced who sees the examples in random order."""
+def _simulated(n: int, design: _Design, rng) -> float:
+    """Return in what share of games a bettor is convinced who sees the examples in random order."""
     sizes = [n] if design.paired else design.sizes(n)
     if min(sizes) > ROUNDS:
         raise ValueError(f"method {design.method!r} is simulated for up to {ROUNDS:,} rounds; plan with {DEFAULT!r}")
-    rng, rates = np.random.default_rng(rng), (design.rate_a, design.rate_b)
-    convinced = 0
-    for _ in range(GAMES // TOGETHER):
-        if design.paired:
-            shares = games_of_pairs(n, design.only_a, design.discordant, rng, TOGETHER)
-        else:
-            shares = games_of_groups(sizes, rates, rng, TOGETHER)
-        convinced += int(betting.rejects(shares, 0.5, alpha=design.alpha / 2).sum())
-    return convinced / GAMES
+    draw = partial(games_of_groups, sizes, (design.rate_a, design.rate_b))
+    if design.paired:
+        draw = partial(games_of_pairs, n, design.only_a, design.discordant)
+    rng, alpha = np.random.default_rng(rng), design.alpha / 2
+    return float(np.mean([betting.rejects(draw(rng, TOGETHER), 0.5, alpha=alpha) for _ in range(GAMES // TOGETHER)]))
 
 
 def games_of_groups(sizes, rates, rng: np.random.Generator, games: int) -> np.ndarray:
@@ -187,36 +201,3 @@ def games_of_pairs(n: int, only_a: float, discordant: float, rng: np.random.Gene
     """Draw the same for pairs, of which such a share is wrong in a alone, or on exactly one side."""
     outcome = rng.random((n, games))
     return np.select([outcome < only_a, outcome < discordant], [1.0, 0.0], 0.5)
-
-
-class _Design(NamedTuple):
-    """How examples come: 0-1 errors of `rate_a` and `rate_b` in groups of shares gamma and 1 - gamma, or in pairs."""
-
-    method: str
-    paired: bool
-    bias: float
-    rate_a: float
-    rate_b: float
-    gamma: float
-    discordant: float  # share of the pairs in which exactly one goes wrong
-    only_a: float  # and of those in which that is A
-    alpha: float
-
-    def sizes(self, n: int) -> tuple[int, int]:
-        n_a = min(max(round(self.gamma * n), 1), n - 1)
-        return n_a, n - n_a
-
-
-def _design(bias, method, error=None, gamma=0.5, discordant=None, confidence=0.95) -> _Design:
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
-    bias = float(checked("bias", bias, "in (0, 1]", lambda bias: (bias > 0) & (bias <= 1)))
-    error = (1 - bias) / 2 if error is None else error
-    checked("error", error, f"in [0, 1 - bias={1 - bias:g}]", lambda rate: (rate >= 0) & (rate <= 1 - bias + 1e-12))
-    checked("gamma", gamma, "in (0, 1)", lambda share: (share > 0) & (share < 1))
-    check_confidence(confidence)
-    rate = min(error + bias, 1.0)
-    discordant = rate * (1 - error) + error * (1 - rate) if discordant is None else discordant
-    checked("discordant", discordant, f"in [bias={bias:g}, 1]", lambda share: (share >= bias - 1e-12) & (share <= 1))
-    discordant, bias, paired = min(max(discordant, bias), 1.0), rate - error, METHODS[method].paired
-    return _Design(method, paired, bias, rate, error, gamma, discordant, (bias + discordant) / 2, 1 - confidence)

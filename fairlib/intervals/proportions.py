@@ -1,12 +1,12 @@
-"""Intervals for a difference of two error rates: costs that are 0 or 1, and nothing in between.
+"""Intervals from counts: costs that are 0 or 1, and nothing in between, of two groups or of pairs.
 
-Every function takes counts: x_a errors among n_a examples of group A, x_b among n_b of group B (arrays broadcast,
-except in `exact_unconditional`), and returns the ends of an interval for p_a - p_b that is to be missed with
-probability at most `alpha`.
+Of two groups these are x_a errors among n_a examples of group A and x_b among n_b of group B. Of n pairs (the same
+example twice, once in either group's words, so that the two costs go together) they are those in which exactly one went
+wrong, `only_a` and `only_b`. Every function returns the ends of an interval for p_a - p_b, or for p(only a) - p(only
+b), that is to be missed with probability at most `alpha`; arrays broadcast, except in `exact_unconditional`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -44,7 +44,7 @@ def newcombe(x_a, n_a, x_b, n_b, *, alpha: float):
 
 def accepted(score: Callable, counts: tuple, difference, alpha: float):
     """Return the ends of the differences δ that a test does not reject: z = score(δ, *counts) falls as δ grows."""
-    critical = stats.norm.isf(alpha / 2)
+    counts, critical = [np.asarray(count, dtype=float) for count in counts], stats.norm.isf(alpha / 2)
     low = bisection(lambda end: score(end, *counts) > critical, -1.0, difference, steps=44)
     return low, bisection(lambda end: score(end, *counts) < -critical, 1.0, difference, steps=44)
 
@@ -67,11 +67,10 @@ def miettinen_nurminen(x_a, n_a, x_b, n_b, *, alpha: float):
     >>> print(f"{low:.5f} {high:.5f}")
     0.05283 0.33817
     """
-    counts = np.broadcast_arrays(*(np.asarray(count, dtype=float) for count in (x_a, n_a, x_b, n_b)))
-    return accepted(score, counts, counts[0] / counts[1] - counts[2] / counts[3], alpha)
+    return accepted(miettinen_nurminen_score, (x_a, n_a, x_b, n_b), np.divide(x_a, n_a) - np.divide(x_b, n_b), alpha)
 
 
-def score(difference, x_a, n_a, x_b, n_b) -> np.ndarray:
+def miettinen_nurminen_score(difference, x_a, n_a, x_b, n_b) -> np.ndarray:
     """Return Miettinen and Nurminen's z(δ), positive where the observed difference is larger than δ."""
     rate_b = restricted_rate(difference, x_a, n_a, x_b, n_b)
     rate_a = np.clip(rate_b + difference, 0, 1)
@@ -97,11 +96,11 @@ def restricted_rate(difference, x_a, n_a, x_b, n_b) -> np.ndarray:
 def exact_unconditional(x_a: int, n_a: int, x_b: int, n_b: int, *, alpha: float) -> tuple[float, float]:
     """Buehler's exact limits: up to this δ, tables as extreme as this one have probability at most α/2, for all p_b.
 
-    "As extreme" is decided once, whatever δ, by Newcombe's limit (Buehler 1957; Lloyd & Kabaila 2003). "All" are the
-    rates between limits that the counts set them, which are missed with probability `APART` α; this is taken off α/2
-    (Berger & Boos 1994). The maximum over them is bounded, not guessed (see `_Region`), and rounded up: the ends lie a
-    few millionths of the width farther out, never farther in; from some 50,000 examples on, up to 0.2 %. Costs 0.02 s
-    for two groups of 100, 0.1 s for two of 5,000, and one or two seconds for millions, or billions.
+    "As extreme" is decided once, whatever δ, by Newcombe's lower limit, which grows with x_a and falls with x_b
+    (Buehler 1957; Lloyd & Kabaila 2003). "All" are the rates between limits that the counts set them, which are missed
+    with probability `APART` α; this is taken off α/2 (Berger & Boos 1994). The maximum over them is bounded, not
+    guessed (see `_Region`), and rounded up: the ends lie a few millionths of the width farther out, never farther in;
+    from some 50,000 examples on, up to 0.2 %. Costs 0.02 s for groups of 100, 0.1 s of 5,000, 1 or 2 s of billions.
 
     >>> low, high = exact_unconditional(30, 100, 18, 100, alpha=0.05)
     >>> print(f"{low:.4f} {high:.4f}")
@@ -117,11 +116,11 @@ def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:
     Every rate of the larger group gives a limit, right or too high; the one that is worst there gives the next, until
     none is worse.
     """
-    order = float(newcombe_low(x_a, n_a, x_b, n_b, alpha))
-    if newcombe_low(0, n_a, n_b, n_b, alpha) >= order - TIE:  # every table is as extreme
+    order = float(newcombe(x_a, n_a, x_b, n_b, alpha=alpha)[0])
+    if newcombe(0, n_a, n_b, n_b, alpha=alpha)[0] >= order - TIE:  # every table is as extreme
         return -1.0
     near = limits(x_a, n_a, APART * alpha / 4), limits(x_b, n_b, APART * alpha / 4)
-    region = _Region.from_order(order, n_a, n_b, alpha, near)
+    region = _Region(order, n_a, n_b, alpha, near)
     low, of_a = max(order, -1.0), n_a > n_b
     _, share = region.largest(low)
     while True:
@@ -140,13 +139,13 @@ def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:
 
 @lru_cache(maxsize=4)
 def exact_level(n_a: int, n_b: int, alpha: float, near: tuple) -> float:
-    """Return the value of `newcombe_low` from which on the exact limit of a table is above 0.
+    """Return the value of Newcombe's lower limit from which on the exact limit of a table is above 0.
 
     near : limits for either rate that hold those of the table; with wider ones the level is a little high.
     """
 
     def excess(order: float) -> float:  # in standard deviations, with which it is nearly a straight line
-        region = _Region.from_order(order, n_a, n_b, alpha, near)
+        region = _Region(order, n_a, n_b, alpha, near)
         return float(np.subtract(*ndtri(np.clip([region.largest(0.0)[0], region.allowed], 1e-6, 1 - 1e-6))))
 
     reach = min(4 / np.sqrt(min(n_a, n_b)), 2.0)
@@ -154,41 +153,23 @@ def exact_level(n_a: int, n_b: int, alpha: float, near: tuple) -> float:
     return optimize.brentq(excess, -reach, reach, xtol=exact) + 2 * exact
 
 
-def newcombe_low(x_a, n_a, x_b, n_b, alpha: float) -> np.ndarray:
-    """Return Newcombe's lower limit: how much a table speaks for p_a > p_b. It grows with x_a and falls with x_b."""
-    return newcombe(x_a, n_a, x_b, n_b, alpha=alpha)[0]
-
-
-@dataclass(frozen=True)
 class _Region:
-    """The tables with x_b <= most_b[x_a], and how probable they are.
+    """The tables whose order is at least `level` (ties too), those with x_b <= most_b[x_a], and how probable they are.
 
     All pairs of rates with difference δ are p_b = s (1 - |δ|) + max(0, -δ), p_a = p_b + δ, 0 <= s = (1 - cos θ)/2 <= 1.
     The probability is smooth in θ: in a stretch of it, some rates give it everywhere (notebook 10), and between points
     that are `FINER` times as dense it is at most 1/cos(π / 2 FINER) times as large (M. Riesz 1914).
     """
 
-    x_a: np.ndarray  # counts of A: all that matter, or the last of each bin
-    most_b: np.ndarray
-    n_a: int
-    n_b: int
-    alpha: float
-    near: tuple  # limits of the rates of A and of B
-
-    @classmethod
-    def from_order(cls, level: float, n_a: int, n_b: int, alpha: float, near: tuple) -> "_Region":
-        """Return the region of the tables whose order is at least `level`; ties belong to it."""
+    def __init__(self, level: float, n_a: int, n_b: int, alpha: float, near: tuple) -> None:
+        self.n_a, self.n_b, self.near = n_a, n_b, near  # near: limits of the rates of A and of B
         (low, high), tail = near[0], TINY * alpha
         matter = np.linspace(stats.binom.ppf(tail, n_a, low), stats.binom.isf(tail, n_a, high), BINS)
-        x_a = np.unique(np.append(np.floor(matter), 0.0))
+        x_a = self.x_a = np.unique(np.append(np.floor(matter), 0.0))  # all that matter, or the last of each bin
         most = np.full(len(x_a), n_b)
-        inside = largest_count(lambda x_b: newcombe_low(x_a, n_a, x_b, n_b, alpha) >= level - TIE, most)
-        return cls(x_a, inside, n_a, n_b, alpha, near)
-
-    @property
-    def allowed(self) -> float:
-        """The largest probability that may be found: α/2, less all that is lost on the way."""
-        return (0.5 - 5 * TINY - APART) * self.alpha * np.cos(np.pi / (2 * FINER))
+        self.most_b = largest_count(lambda x_b: newcombe(x_a, n_a, x_b, n_b, alpha=alpha)[0] >= level - TIE, most)
+        # The largest probability that may be found: α/2, less all that is lost on the way.
+        self.allowed = (0.5 - 5 * TINY - APART) * alpha * np.cos(np.pi / (2 * FINER))
 
     def largest(self, difference: float) -> tuple[float, float]:
         """Return the largest probability at this difference of the rates, and the share s that has it."""
@@ -224,3 +205,54 @@ def largest_count(holds: Callable[[np.ndarray], np.ndarray], most: np.ndarray) -
         tried = found + (1 << power)
         found = np.where((tried <= most) & holds(np.minimum(tried, most)), tried, found)
     return found
+
+
+def hoeffding_pairs(only_a, only_b, n, *, alpha: float):
+    """Hoeffding's inequality for the differences of pairs, in [-1, 1]: t² = 2 log(2/α) / n."""
+    mean, half_width = (np.asarray(only_a) - only_b) / n, np.sqrt(2 * np.log(2 / alpha) / n)
+    return np.maximum(mean - half_width, -1), np.minimum(mean + half_width, 1)
+
+
+def mcnemar(only_a, only_b, n, *, alpha: float):
+    """The exact McNemar test turned into an interval; it excludes 0 where the test's p-value is at most 0.95 α.
+
+    Given the number of one-sided pairs, `only_a` is binomial with π = (1 + δ/ψ)/2, where ψ is the rate of such pairs,
+    so that δ = (2π - 1) ψ. On either side π gets a Clopper-Pearson limit that is missed with probability 0.95 α/2 (this
+    is the test), and ψ one that is missed with 0.05 α/2: from below where the limit of π says that δ is beyond 0, from
+    above where it does not.
+    """
+    low = _mcnemar_low(only_a, only_b, n, alpha / 2)
+    return low, -_mcnemar_low(only_b, only_a, n, alpha / 2)
+
+
+def _mcnemar_low(more, less, n, tail: float) -> np.ndarray:
+    discordant = more + less
+    share = np.where(discordant > 0, limits(more, np.maximum(discordant, 1), 0.95 * tail)[0], 0)
+    least, most = limits(discordant, n, 0.05 * tail)
+    return (2 * share - 1) * np.where(share > 0.5, least, most)
+
+
+def tango(only_a, only_b, n, *, alpha: float):
+    """The differences that the score test for pairs does not reject at level α (Tango 1998).
+
+    z(δ) = (only_a - only_b - n δ) / √(n (2 q̃ + δ (1 - δ))), q̃ the likeliest p(only b) if the difference is δ.
+
+    >>> low, high = tango(28, 25, 618, alpha=0.1)
+    >>> print(f"{low:.4f} {high:.4f}")
+    -0.0148 0.0247
+    """
+    return accepted(tango_score, (only_a, only_b, n), np.subtract(only_a, only_b) / n, alpha)
+
+
+def tango_score(difference, only_a, only_b, n) -> np.ndarray:
+    """Return z(δ), positive where the observed difference is larger than δ."""
+    rate = likeliest_rate(difference, only_a, only_b, n)
+    variance = n * (2 * rate + difference * (1 - difference))
+    return standardized(only_a - only_b - n * difference, variance, rounding=1e-9)
+
+
+def likeliest_rate(difference, only_a, only_b, n) -> np.ndarray:
+    """Return the likeliest p(only b) where p(only a) - p(only b) = δ: a root of 2n q² + B q - only_b δ (1 - δ)."""
+    linear = (2 * n - only_a + only_b) * difference - only_a - only_b
+    root = np.sqrt(np.maximum(linear**2 + 8 * n * only_b * difference * (1 - difference), 0))
+    return np.clip((root - linear) / (4 * n), np.maximum(0, -difference), (1 - difference) / 2)

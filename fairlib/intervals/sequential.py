@@ -1,10 +1,9 @@
 """An audit that may stop at any time: annotate one example after the other, look as often as you like.
 
 A *confidence sequence* contains the truth at all times at once with the promised probability, so that stopping early
-cannot fool it. Members of either group are matched as they come, in blocks of sizes settled before; a match gives a
-number z in [0, 1] with mean μ = (1 + δ/C)/2. A gambler who doubts "μ is at most μ₀" owns Π (1 - f + f z/μ₀) after
-betting a fraction f of all that he has on every match, and the mean of that over `FRACTIONS` f; μ₀ is rejected for good
-once it reaches 2/α (notebook 10 has the argument).
+cannot fool it. Members of either group are matched as they come, in blocks of sizes settled before; a match gives z in
+[0, 1] with mean μ = (1 + δ/C)/2. "μ is at most μ₀" is rejected for good once the mean of Π (1 - f + f z/μ₀), over
+`FRACTIONS` f of what a bettor puts at risk, reaches 2/α (notebook 10 has the argument).
 
 References: Waudby-Smith & Ramdas 2024 (JRSS B 86, 1-27); Cover 1991 for the portfolios (Mathematical Finance 1, 1-29);
 Chugg, Cortes-Gomez, Wilder & Ramdas 2023 (NeurIPS), "Auditing fairness by betting".
@@ -19,13 +18,11 @@ from fairlib.checks import check_confidence, check_max_cost, checked, examples
 from fairlib.interval import bisection
 from fairlib.intervals.betting import block_means
 
-FRACTIONS = 0.7 / 2.0 ** np.arange(10)  # of the money at risk: large ones for large differences, small for small
+FRACTIONS = 0.7 / 2.0 ** np.arange(10)  # large ones for large differences, small for small
 STEPS = 24  # of the bisection: to within 1e-7
 
 
-def confidence_sequence(
-    cost, membership, *, at=None, gamma: float = 0.5, max_cost: float = 1.0, confidence: float = 0.95
-) -> pd.DataFrame:
+def confidence_sequence(cost, membership, *, at=None, gamma=0.5, max_cost=1.0, confidence=0.95) -> pd.DataFrame:
     """Return the confidence sequence along a list of annotated examples, in the order in which they were annotated.
 
     Call it on all that was annotated so far, as often as you like: a row depends on nothing that comes later. The order

@@ -18,7 +18,7 @@ from fairlib.interval import bisection
 from fairlib.intervals import betting
 from fairlib.intervals.disparity import METHODS
 from fairlib.intervals.planning import games_of_groups, games_of_pairs, likely, sample_size
-from fairlib.intervals.proportions import APART, TIE, limits, newcombe_low
+from fairlib.intervals.proportions import APART, TIE, limits, newcombe
 
 SEED = 20  # of the whole grid; experiment number i draws from default_rng([SEED, i])
 NUMBERS = 13, 4  # per design of two groups, and of pairs; more than there are methods, so that these may change
@@ -109,7 +109,7 @@ def exact_rejections(n_a: int, n_b: int, difference: float, alpha: float, *, rat
     near the table's own rates decides. Between the pairs that are looked at nothing is, unlike in the interval itself.
     """
     x_a, x_b = np.arange(n_a + 1)[:, None], np.arange(n_b + 1)[None, :]
-    order = newcombe_low(x_a, n_a, x_b, n_b, alpha).ravel()
+    order = newcombe(x_a, n_a, x_b, n_b, alpha=alpha)[0].ravel()
     ranked = np.argsort(-order, kind="stable")
     ties = np.searchsorted(-order[ranked], -order + TIE, side="right") - 1  # the last that is as extreme
     (low_a, high_a), (low_b, high_b) = (limits(x, n, APART * alpha / 4) for x, n in ((x_a, n_a), (x_b, n_b)))

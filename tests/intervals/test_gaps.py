@@ -117,7 +117,7 @@ def test_real_gaps_are_covered(k, shape):
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_radius_against_simulated_normals(k):
     drawn = np.random.default_rng(7).normal(size=(100_000, k))
-    x, y = gaps.corners(gaps.radius(0.05, groups=k))
+    x, y = gaps.radius(0.05, groups=k) * gaps.STAIRS
     highest, lowest = drawn.max(axis=1), -drawn.min(axis=1)
     inside = ((highest[:, None] <= x) & (lowest[:, None] <= y)).any(axis=1).mean()
     assert inside == pytest.approx(0.95, abs=0.003)
@@ -125,7 +125,7 @@ def test_radius_against_simulated_normals(k):
 
 def test_radius_of_one_ordered_pair_against_simulated_normals():
     first, second = np.random.default_rng(8).normal(size=(2, 100_000))
-    x, y = gaps.corners(gaps.radius(0.05, groups=None))
+    x, y = gaps.radius(0.05, groups=None) * gaps.STAIRS
     assert ((first[:, None] <= x) & (second[:, None] <= y)).any(axis=1).mean() == pytest.approx(0.95, abs=0.003)
 
 

@@ -17,7 +17,7 @@ QUICK = [name for name in COUNTED if name != "exact_unconditional"]
 
 
 def power_of(n, bias, *, method="exact_unconditional", rng=0, **design):
-    return planning._power(n, planning._design(bias, method, **design), rng)
+    return planning._power(n, planning._Design(bias, method, **design), rng)
 
 
 def test_an_observed_difference_as_large_as_the_claimable_one_is_a_coin_toss():

@@ -1,4 +1,4 @@
-"""Intervals for two error rates: published examples, other implementations, brute force, exact coverage."""
+"""Intervals from counts: published examples, other implementations, brute force, exact coverage."""
 
 import time
 from functools import cache
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
+from statsmodels.stats.contingency_tables import mcnemar
 
 from fairlib.intervals import proportions
 from fairlib.recipes import coverage
@@ -55,8 +56,8 @@ def test_restricted_rate_is_the_likeliest(table, difference):
 
 
 def test_a_difference_without_variance_is_right_or_impossible():
-    assert proportions.score(np.array([-1.0, 1.0]), 5, 10, 2, 10).tolist() == [np.inf, -np.inf]
-    assert proportions.score(1.0, 10, 10, 0, 10) == 0
+    assert proportions.miettinen_nurminen_score(np.array([-1.0, 1.0]), 5, 10, 2, 10).tolist() == [np.inf, -np.inf]
+    assert proportions.miettinen_nurminen_score(1.0, 10, 10, 0, 10) == 0
 
 
 @pytest.mark.parametrize("method", ["miettinen_nurminen", "newcombe", "clopper_pearson", "exact_unconditional"])
@@ -158,9 +159,9 @@ def test_exact_ends_are_those_of_brute_force_rounded_outwards(table, alpha):
 def test_the_order_is_newcombes_limit_and_monotone(table):
     x_a, n_a, x_b, n_b = table
     grown = all_orders(n_a, n_b, 0.05)
-    found = proportions.newcombe_low(np.arange(n_a + 1)[:, None], n_a, np.arange(n_b + 1)[None, :], n_b, 0.05)
+    found = proportions.newcombe(np.arange(n_a + 1)[:, None], n_a, np.arange(n_b + 1)[None, :], n_b, alpha=0.05)[0]
     np.testing.assert_allclose(found, grown, atol=1e-12)
-    region = proportions._Region.from_order(found[x_a, x_b], n_a, n_b, 0.05, EVERYWHERE)
+    region = proportions._Region(found[x_a, x_b], n_a, n_b, 0.05, EVERYWHERE)
     inside = np.arange(n_b + 1)[None, :] <= region.most_b[:, None]
     assert (inside == (grown >= grown[x_a, x_b] - 1e-12)).all()
 
@@ -174,7 +175,8 @@ thousandths = st.integers(0, 1000).map(lambda number: number / 1000)  # SciPy's 
 def test_no_rate_is_more_probable_than_the_largest_that_was_found(n_a, n_b, thousandth, share, seed):
     """Any monotone region, any rates: the polynomial through a few rates knows the probability at all of them."""
     most_b = np.sort(np.random.default_rng(seed).integers(-1, n_b + 1, n_a + 1))
-    region = proportions._Region(np.arange(n_a + 1.0), most_b, n_a, n_b, 0.05, EVERYWHERE)
+    region = proportions._Region(0.0, n_a, n_b, 0.05, EVERYWHERE)
+    region.x_a, region.most_b = np.arange(n_a + 1.0), most_b
     difference = thousandth / 1000
     largest, place = region.largest(difference)
     rate_b = share * (1 - abs(difference)) + max(0, -difference)
@@ -219,7 +221,7 @@ def test_the_laboratory_rejects_the_same_tables_by_enumeration(n_a, n_b, differe
 @pytest.mark.parametrize(("n_a", "n_b"), [(8, 6), (5, 9)])
 def test_a_level_that_looks_everywhere_rejects_nothing_that_the_limit_does_not(n_a, n_b):
     low, _ = exact_ends(n_a, n_b, 0.1)
-    order = proportions.newcombe_low(np.arange(n_a + 1)[:, None], n_a, np.arange(n_b + 1)[None, :], n_b, 0.1)
+    order = proportions.newcombe(np.arange(n_a + 1)[:, None], n_a, np.arange(n_b + 1)[None, :], n_b, alpha=0.1)[0]
     above = order >= proportions.exact_level(n_a, n_b, 0.1, EVERYWHERE)
     assert not (above & (low <= 0)).any() and above.sum() >= 0.7 * (low > 0).sum()
 
@@ -260,3 +262,74 @@ def test_exact_is_quick_and_in_large_groups_near_newcombe(table, seconds, apart)
     assert time.process_time() - started < seconds
     newcombe = proportions.newcombe(*table, alpha=0.05)
     assert (low, high) == pytest.approx(newcombe, abs=apart * (newcombe[1] - newcombe[0]))
+
+
+# --- pairs ---
+
+
+# What R's PropCIs 0.3 gives (scoreci.mp, whose estimate has the other sign); the last one by hand: all pairs one-sided,
+# so that q = (1 - δ)/2 and the end solves n (1 - δ)/(1 + δ) = 1.96²
+@pytest.mark.parametrize(
+    ("only_a", "only_b", "n", "alpha", "low", "high"),
+    [(28, 25, 618, 0.1, -0.0148, 0.0247), (1, 7, 21, 0.05, -0.517, -0.026), (14, 0, 14, 0.05, 0.5694, 1.0)],
+)
+def test_tango_against_others(only_a, only_b, n, alpha, low, high):
+    digits = 3 if n == 21 else 4
+    assert np.round(proportions.tango(only_a, only_b, n, alpha=alpha), digits).tolist() == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize(("only_a", "only_b", "n"), [(5, 2, 30), (1, 9, 12), (3, 3, 7), (4, 1, 60)])
+@pytest.mark.parametrize("difference", [-0.7, -0.1, 0.0, 0.05, 0.6])
+def test_likeliest_rate_by_numerical_maximum(only_a, only_b, n, difference):
+    def minus_log_likelihood(q):
+        return -(
+            only_a * np.log(q + difference)
+            + only_b * np.log(q)
+            + (n - only_a - only_b) * np.log(1 - 2 * q - difference)
+        )
+
+    low, high = max(0, -difference) + 1e-12, (1 - difference) / 2 - 1e-12
+    expected = optimize.minimize_scalar(minus_log_likelihood, bounds=(low, high), method="bounded").x
+    assert float(proportions.likeliest_rate(difference, only_a, only_b, n)) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [30, 400])
+def test_interval_excludes_zero_exactly_where_the_test_rejects(n):
+    """The exact McNemar test of statsmodels, at 0.95 α, for all tables of up to 30 one-sided proportions."""
+    only_a, only_b = (axis.ravel() for axis in np.meshgrid(np.arange(31), np.arange(31)))
+    few = (only_a + only_b <= 30) & (only_a <= only_b)
+    only_a, only_b = only_a[few], only_b[few]
+    p = [mcnemar([[0, a], [b, 0]], exact=True).pvalue if a + b else 1.0 for a, b in zip(only_a, only_b, strict=True)]
+    low, high = proportions.mcnemar(only_a, only_b, n, alpha=0.05)
+    assert (((low > 0) | (high < 0)) == (np.array(p) <= 0.95 * 0.05 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("method", [proportions.mcnemar, proportions.tango])
+def test_mirrored_pairs_have_the_mirrored_interval(method):
+    only_a, only_b = np.meshgrid(np.arange(9), np.arange(9))
+    low, high = method(only_a, only_b, 20, alpha=0.05)
+    other_low, other_high = method(only_b, only_a, 20, alpha=0.05)
+    np.testing.assert_allclose(low, -other_high, atol=1e-9)
+    np.testing.assert_allclose(high, -other_low, atol=1e-9)
+    assert np.all((low <= (only_a - only_b) / 20 + 1e-9) & (high >= (only_a - only_b) / 20 - 1e-9))
+
+
+@pytest.mark.parametrize("n", [6, 25])
+def test_mcnemar_interval_covers_everywhere_by_enumeration(n):
+    """Every trinomial on a grid: (only a, only b, the rest)."""
+    only_a, only_b = (axis.ravel() for axis in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
+    kept = only_a + only_b <= n
+    only_a, only_b = only_a[kept], only_b[kept]
+    low, high = proportions.mcnemar(only_a, only_b, n, alpha=0.1)
+    counts = np.stack([only_a, only_b, n - only_a - only_b], axis=1)
+    steps = np.linspace(0, 1, 16)
+    for p_a in steps:
+        for p_b in steps[steps <= 1 - p_a + 1e-12]:
+            probability = stats.multinomial.pmf(counts, n, [p_a, p_b, max(0.0, 1 - p_a - p_b)])
+            covered = (low <= p_a - p_b + 1e-12) & (p_a - p_b - 1e-12 <= high)
+            assert probability[covered].sum() >= 0.9 - 1e-9
+
+
+def test_hoeffding_for_pairs_in_plain_numbers():
+    t = np.sqrt(2 * np.log(40) / 200)
+    assert proportions.hoeffding_pairs(30, 10, 200, alpha=0.05) == pytest.approx((0.1 - t, 0.1 + t))
