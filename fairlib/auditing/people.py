@@ -148,14 +148,14 @@ def _cost(table, name: str) -> Cost:
     """Find how far costs reach; sums of squares of what lies between -1 and 1 lose no digits. One more pass."""
     number, limits = nw.col(name).cast(nw.Float64), ("cost", "hold numbers from -1e300 to 1e300", -1e300, 1e300)
     ends = {"lowest": tables.Total(number, "min"), "highest": tables.Total(number, "max")}
-    low, high = tables.reduce(table, [], ends, limits={name: limits}).iloc[0]
+    low, high = tables.reduce(table, [], ends, limits={name: limits})[[*ends]].iloc[0]
     return Cost(name, (low + high) / 2, (high - low) / 2 or 1.0)
 
 
 def _cells(table, columns: Columns, cost: Cost | None = None, *, by_level: bool = False) -> pd.DataFrame:
     """Return one row per combination of the columns' values, with its count and its sums of probabilities or costs."""
     by = [*columns.group, *(name for role in KEYS if (name := getattr(columns, role)))]
-    totals, derived, limits = {COUNT: tables.cases(columns.count)}, {}, {}
+    totals, derived, limits = {}, {}, {}
     held = {name: nw.col(name).cast(nw.Float64) for name in (columns.probability, columns.cost, columns.weight) if name}
     value, size = held.get(columns.probability, 0.0), held.get(columns.weight, 1.0)
     if columns.probability:
