@@ -11,8 +11,6 @@ import numpy as np
 
 from fairlib.checks import checked
 
-ALLOWED = {False: "0 or 1", True: "probabilities in [0, 1]"}
-LABELS = ("task", "attribute")
 ROWS = 1 << 12  # examples read at a time: they stay in the processor's cache, and their float32 counts are exact
 
 
@@ -59,19 +57,18 @@ class Counts:
         return _ratio(self.joint, self.task[None, :])
 
 
-def count(task, attribute, *, named=LABELS, probabilities=True, weight=None) -> Counts:
+def count(task, attribute, *, named=("task", "attribute"), weight=None) -> Counts:
     """Count how often each attribute and task occurs, alone and together. One matrix product, O(n |A| |T|).
 
     task, attribute : n x |T| and n x |A| of 0/1; a data frame lends its columns' names.
-    named : what errors call them. probabilities : as in `indicators`.
+    named : what errors call them, as in `indicators`.
     weight : how many examples each row stands for, by default one.
 
     >>> count(task=[1, 1, 0], attribute=[[1, 0], [0, 1], [0, 1]], weight=[5, 1, 1]).joint.tolist()
     [[5.0], [1.0]]
     """
     tasks, attributes = (tuple(getattr(values, "columns", ())) for values in (task, attribute))
-    both = dict(zip(named, (task, attribute), strict=True))
-    task, attribute = indicators(probabilities=probabilities, **both).values()
+    task, attribute = indicators(**dict(zip(named, (task, attribute), strict=True))).values()
     exact = weight is None and task.dtype.kind in "bui" and attribute.dtype.kind in "bui"
     weight = np.ones(len(task)) if weight is None else np.asarray(weight)
     sums, products = np.zeros(attribute.shape[1] + 1), np.zeros((attribute.shape[1] + 1, task.shape[1]))
@@ -82,12 +79,13 @@ def count(task, attribute, *, named=LABELS, probabilities=True, weight=None) -> 
     return Counts(sums[-1], sums[:-1], products[-1], products[:-1], attributes, tasks)
 
 
-def indicators(*, probabilities=True, **named) -> dict[str, np.ndarray]:
+def indicators(**named) -> dict[str, np.ndarray]:
     """Return the named arrays as n x columns of 0/1, or raise a `ValueError` that names the argument.
 
-    probabilities : whether those that end in "_predicted" may hold probabilities. A vector becomes one column.
+    One whose name ends in "_predicted" may hold probabilities, two may not. A vector becomes one column.
     """
-    arrays = {name: _matrix(name, values, probabilities) for name, values in named.items()}
+    predicted = [name for name in named if name.endswith("_predicted")]
+    arrays = {name: _matrix(name, values, probabilities=[name] == predicted) for name, values in named.items()}
     if len({len(array) for array in arrays.values()}) > 1:
         found = ", ".join(f"{name} {len(array)}" for name, array in arrays.items())
         raise ValueError(f"arrays must have one row per example, found {found} rows")
@@ -100,8 +98,8 @@ def blocks(*arrays: np.ndarray, kind=np.float64):
         yield tuple(array[start : start + ROWS].astype(kind, copy=False) for array in arrays)
 
 
-def _matrix(name: str, values, probabilities: bool) -> np.ndarray:
-    array, probabilities = np.asarray(values), probabilities and name.endswith("_predicted")
+def _matrix(name: str, values, *, probabilities: bool) -> np.ndarray:
+    array, allowed = np.asarray(values), "probabilities in [0, 1]" if probabilities else "0 or 1"
     if array.dtype == object:  # columns of several types
         with suppress(TypeError, ValueError):
             array = array.astype(float)
@@ -114,7 +112,7 @@ def _matrix(name: str, values, probabilities: bool) -> np.ndarray:
         if not good.all():
             row, column = np.argwhere(~good)[0]
             place = f"column {values.columns[column]!r}" if hasattr(values, "columns") else f"row {start + row}"
-            raise ValueError(f"{name} must be {ALLOWED[probabilities]}, found {block[row, column]} ({place})")
+            raise ValueError(f"{name} must be {allowed}, found {block[row, column]} ({place})")
     return array
 
 

@@ -45,8 +45,7 @@ def mals(task, attribute, task_predicted, attribute_predicted, *, pairs=False):
     >>> mals([[1], [1], [1], [0]], women_and_men, [[1], [1], [0], [0]], women_and_men)  # who paints: 2/3 women, now all
     0.33333333333333337
     """
-    both = ("task_predicted", "attribute_predicted")
-    predicted = count(task_predicted, attribute_predicted, named=both, probabilities=False)
+    predicted = count(task_predicted, attribute_predicted, named=("task_predicted", "attribute_predicted"))
     return from_counts("MALS", count(task, attribute), predicted, pairs=pairs)
 
 
