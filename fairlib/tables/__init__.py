@@ -74,11 +74,9 @@ def costs(
     if len(between) != 2 or between[0] == between[1]:
         raise ValueError(f"between must be two groups of column {group!r}, found {between!r}")
     sides = [found[found[group] == name] for name in between]
-    for name, side in zip(between, sides, strict=True):
-        if side.empty:
-            raise ValueError(
-                f"between: column {group!r} has no group {name!r}; it holds {listed(found[group].unique())}"
-            )
+    if missing := [name for name, side in zip(between, sides, strict=True) if side.empty]:
+        held = listed(found[group].unique())
+        raise ValueError(f"between: column {group!r} has no group {missing[0]!r}; it holds {held}")
     return tuple(Counted(complete(side, cost).to_numpy(dtype=float), side[COUNT].to_numpy()) for side in sides)
 
 
@@ -142,7 +140,6 @@ def reduce(
     found = _added((_reduced(part, by, totals, derived) for part in parts(table, columns)), by, totals)
     for name, (_, *allowed) in checked.items():
         _check_range(found, name, *allowed)
-        found = found.drop(columns=[*_range_of(name)])
     if count is not None:
         if (found.pop(PARTS) > 0).any():
             raise ValueError(f"column {count!r} must hold counts (0, 1, 2, ...), found parts of one")
@@ -184,8 +181,10 @@ def _opened(table):
         return table
     if getattr(table, "features", None) and hasattr(table, "with_format"):  # told without importing that library
         return SimpleNamespace(schema=table.features.arrow_schema, to_batches=partial(_batches, table))
+    if isinstance(table, pd.DataFrame) and any(str(kind).startswith("dictionary<") for kind in table.dtypes):
+        table = pyarrow.Table.from_pandas(table, preserve_index=False)  # in a group-by they keep their order there
     try:
-        return nw.from_native(_with_categories(table) if isinstance(table, pd.DataFrame) else table)
+        return nw.from_native(table)
     except TypeError:
         raise ValueError(
             "a table must be a frame that narwhals knows (pandas, polars, Arrow, DuckDB, Dask, PySpark, ...), a "
@@ -199,13 +198,6 @@ def _batches(table, *, columns: list[str], batch_size: int) -> Iterator[pyarrow.
         yield from part.to_batches()
 
 
-def _with_categories(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame in which dictionaries of Arrow are categories, for these keep their order in a group-by."""
-    names = [name for name, kind in frame.dtypes.items() if str(kind).startswith("dictionary<")]
-    plain = pyarrow.Table.from_pandas(frame[names], preserve_index=False).replace_schema_metadata().to_pandas()
-    return frame.assign(**plain.set_axis(frame.index)) if names else frame
-
-
 def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[str, nw.Expr]) -> pd.DataFrame:
     # Engines are at their best where what is aggregated is a column, so the values become columns first.
     values = {name: total.value for name, total in totals.items() if total.value is not None}
@@ -216,8 +208,7 @@ def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[
         for name, total in totals.items()
     ]
     try:
-        groups = part.rename(keys).group_by([*keys.values()], drop_null_keys=False) if by else None
-        found = groups.agg(*aggregates) if by else part.select(*aggregates)
+        found = part.rename(keys).group_by([*keys.values()], drop_null_keys=False).agg(*aggregates)
         found = found.collect() if isinstance(found, nw.LazyFrame) else found
     except (TypeError, NotImplementedError) as error:
         raise ValueError(f"a column of {listed(by)} holds values that cannot be counted: {error}") from error
@@ -244,7 +235,7 @@ def _range_of(name: str) -> dict[str, Total]:
 
 
 def _check_range(found: pd.DataFrame, name: str, allowed: str, lowest: float, highest: float) -> None:
-    low, high, missing = (found[column].to_numpy(dtype=float) for column in _range_of(name))
+    low, high, missing = (found.pop(column).to_numpy(dtype=float) for column in _range_of(name))
     if missing := int(np.nansum(missing)):
         raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
     if len(found) and (low.min() < lowest or high.max() > highest):
@@ -258,6 +249,6 @@ def _added(parts: Iterator[pd.DataFrame], by: list[str], totals: Mapping[str, To
         waiting.append(last)
         if part is None or sum(map(len, waiting[1:])) > MOST_PENDING:
             together = pd.concat([one for one in waiting if len(one)] or waiting[:1], ignore_index=True)
-            groups = together.groupby(by, dropna=False, sort=False, observed=True, as_index=False) if by else together
-            waiting = [groups.agg(how) if by else groups.agg(how).to_frame().T]
+            groups = together.groupby(by, dropna=False, sort=False, observed=True, as_index=False)
+            waiting = [groups.agg(how)]
     return waiting[0]
