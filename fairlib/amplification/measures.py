@@ -21,7 +21,7 @@ from scipy import stats
 from fairlib import tables
 from fairlib.amplification import cooccurrence
 from fairlib.amplification.cooccurrence import Counts, blocks, count, indicators
-from fairlib.checks import check_confidence, checked
+from fairlib.checks import check_confidence, check_word, checked
 from fairlib.interval import Interval
 
 DIRECTIONS = ("A->T", "T->A", "MALS")
@@ -67,7 +67,7 @@ def attribute_to_task(task, attribute, task_predicted, *, train=None, pairs=Fals
     >>> attribute_to_task([[1], [1], [0], [0]], women_and_men, [[1], [1], [1], [0]])  # a man is now said to paint
     -0.25
     """
-    return from_counts("A->T", *counts_of("A->T", task, attribute, task_predicted), train=train, pairs=pairs)
+    return from_counts("A->T", *_counts_of("A->T", task, attribute, task_predicted), train=train, pairs=pairs)
 
 
 def task_to_attribute(task, attribute, attribute_predicted, *, train=None, pairs=False):
@@ -79,7 +79,7 @@ def task_to_attribute(task, attribute, attribute_predicted, *, train=None, pairs
     >>> task_to_attribute([[1], [1], [1], [0]], women_and_men, [[1, 0]] * 4)  # the man who paints is called a woman
     -0.33333333333333337
     """
-    return from_counts("T->A", *counts_of("T->A", task, attribute, attribute_predicted), train=train, pairs=pairs)
+    return from_counts("T->A", *_counts_of("T->A", task, attribute, attribute_predicted), train=train, pairs=pairs)
 
 
 def from_counts(direction, labels, predicted, *, train=None, ties="negative", pairs=False):
@@ -100,9 +100,9 @@ def from_counts(direction, labels, predicted, *, train=None, ties="negative", pa
     >>> from_counts("A->T", labels, Counts(80, [40, 40], [50], [[40], [10]]))
     0.125
     """
-    columns = pairs_of(direction, labels, predicted, train=train, ties=ties)
+    columns = _pairs_of(direction, labels, predicted, train=train, ties=ties)
     if not pairs:
-        return mean_of(direction, columns)
+        return _mean_of(direction, columns)
     names = pd.MultiIndex.from_product([labels.attributes, labels.tasks], names=["attribute", "task"])
     return pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index=names).reset_index()
 
@@ -126,7 +126,7 @@ def from_table(direction, table, *, task, attribute, predicted, train=None, coun
     -0.1
     """
     labels = {"task": task, "attribute": attribute}
-    counted = counts_of(direction, **_columns(table, labels | {"predicted": predicted}, count))
+    counted = _counts_of(direction, **_columns(table, labels | {"predicted": predicted}, count))
     if not (train is None or isinstance(train, Counts)):
         train = cooccurrence.count(**_columns(train, labels, count if count in tables.schema(train) else None))
     return from_counts(direction, *counted, train=train, pairs=pairs)
@@ -153,9 +153,9 @@ def interval(direction, task, attribute, predicted, *, train=None, confidence=0.
     0.025 [0.008, 0.042] (95% influence function)
     """
     check_confidence(confidence)
-    labels, found = counts_of(direction, task, attribute, predicted)
-    pairs = pairs_of(direction, labels, found, train=train)
-    value, defined = mean_of(direction, pairs), pairs["reason"] == ""
+    labels, found = _counts_of(direction, task, attribute, predicted)
+    pairs = _pairs_of(direction, labels, found, train=train)
+    value, defined = _mean_of(direction, pairs), pairs["reason"] == ""
     weights = np.where(defined, 2 * pairs["y"] - 1, 0.0) / max(defined.sum(), 1)  # of each pair's Δ in the value
     number, delta, given, true = np.maximum(pairs["n"], 1), np.nan_to_num(pairs["delta"]), attribute, task
     if direction == "T->A":
@@ -184,9 +184,8 @@ def directions(train: Counts, *, direction="A->T", ties="negative") -> np.ndarra
     >>> directions(Counts(80, [40, 40], [40, 20], [[30, 10], [10, 10]]), ties="zero").tolist()
     [[1.0, 0.5], [0.0, 0.5]]
     """
-    if ties not in TIES:
-        raise ValueError(f"ties must be one of {', '.join(TIES)}, found {ties!r}")
-    check_direction(direction)
+    check_word("ties", ties, TIES)
+    check_word("direction", direction, DIRECTIONS)
     if direction == "MALS":
         if len(train.attribute) < 2:
             raise ValueError("attribute must have a column per group, at least 2 for MALS (1/|A| would be 1), found 1")
@@ -216,9 +215,9 @@ def calibrated_threshold(scores, positive_rate: float) -> float:
     return float(np.append(values, np.inf)[np.abs(marked - round(positive_rate * scores.size)).argmin()])
 
 
-def pairs_of(direction: str, labels: Counts, predicted: Counts, *, train, ties="negative") -> dict[str, np.ndarray]:
+def _pairs_of(direction: str, labels: Counts, predicted: Counts, *, train, ties="negative") -> dict[str, np.ndarray]:
     """Compute the columns of the table of pairs, |A| x |T| each."""
-    reference = labels if train is None else counted(train)
+    reference = labels if train is None else _counted(train)
     for other in (predicted, reference):
         if other.joint.shape != labels.joint.shape:
             found = f"{labels.joint.shape} and {other.joint.shape}"
@@ -241,7 +240,7 @@ def pairs_of(direction: str, labels: Counts, predicted: Counts, *, train, ties="
     }
 
 
-def mean_of(direction: str, columns: dict[str, np.ndarray]) -> float:
+def _mean_of(direction: str, columns: dict[str, np.ndarray]) -> float:
     """Return the mean over the pairs that are defined, and warn of the others."""
     defined = columns["reason"] == ""
     if not defined.all():
@@ -255,9 +254,9 @@ def mean_of(direction: str, columns: dict[str, np.ndarray]) -> float:
     return float(columns["amplification"][defined].sum() / size)
 
 
-def counts_of(direction: str, task, attribute, predicted, weight=None) -> tuple[Counts, Counts]:
+def _counts_of(direction: str, task, attribute, predicted, weight=None) -> tuple[Counts, Counts]:
     """Count the labels, and the labels with the predictions in place of the tasks (A->T) or attributes (T->A)."""
-    check_direction(direction, DIRECTIONS[:2])
+    check_word("direction", direction, DIRECTIONS[:2])
     both = {"task_predicted": predicted, "attribute": attribute}
     if direction == "T->A":
         both = {"task": task, "attribute_predicted": predicted}
@@ -276,13 +275,7 @@ def _columns(table, roles: dict, count: str | None) -> dict:
     return {role: found[names] for role, names in roles.items()} | {"weight": found[tables.COUNT]}
 
 
-def check_direction(direction: str, allowed=DIRECTIONS) -> None:
-    """Raise unless it is one that is allowed."""
-    if direction not in allowed:
-        raise ValueError(f"direction must be one of {', '.join(allowed)}, found {direction!r}")
-
-
-def counted(train) -> Counts:
+def _counted(train) -> Counts:
     """Return `Counts` of training data that are (task, attribute), or `Counts` already."""
     if isinstance(train, Counts):
         return train
