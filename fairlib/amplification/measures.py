@@ -257,10 +257,10 @@ def _mean_of(direction: str, columns: dict[str, np.ndarray]) -> float:
 def _counts_of(direction: str, task, attribute, predicted, weight=None) -> tuple[Counts, Counts]:
     """Count the labels, and the labels with the predictions in place of the tasks (A->T) or attributes (T->A)."""
     check_word("direction", direction, DIRECTIONS[:2])
-    both = {"task_predicted": predicted, "attribute": attribute}
-    if direction == "T->A":
-        both = {"task": task, "attribute_predicted": predicted}
-    return count(task, attribute, weight=weight), count(*both.values(), named=tuple(both), weight=weight)
+    labels = count(task, attribute, weight=weight)
+    if direction == "A->T":
+        return labels, count(predicted, attribute, named=("task_predicted", "attribute"), weight=weight)
+    return labels, count(task, predicted, named=("task", "attribute_predicted"), weight=weight)
 
 
 def _columns(table, roles: dict, count: str | None) -> dict:
