@@ -56,9 +56,7 @@ def counts(table, by: Sequence[str], *, count: str | None = None) -> pd.DataFram
     return reduce(table, by, count=count)
 
 
-def costs(
-    table, *, cost: str, group: str, between: tuple[object, object], count: str | None = None
-) -> tuple[Counted, Counted]:
+def costs(table, *, cost: str, group: str, between: tuple, count: str | None = None) -> tuple[Counted, Counted]:
     """Return what two groups pay, counted: the arguments of `fairlib.disparity_interval`.
 
     cost, group : columns. between : the two groups (values of the column `group`) that are compared; others are left
