@@ -7,38 +7,31 @@ from importlib import import_module
 
 __version__ = "0.2.0"
 
+_ROOMS = ("amplification", "auditing", "bernstein", "data", "ledger", "metrics", "plots", "tables")
 # Public names outlive moves: name -> where it lives; a name after a colon is taken out of the module.
-_PUBLIC = {
+_PUBLIC = {name: name for name in _ROOMS} | {
     "Interval": "interval:Interval",
     "METRICS": "metrics.table2:METRICS",
     "Metric": "metrics.table2:Metric",
-    "amplification": "amplification",
     "annotation": "intervals.annotation",
     "auc": "metrics.measuring:auc",
     "audit": "auditing.report:audit",
-    "auditing": "auditing",
-    "bernstein": "bernstein",
     "betting": "intervals.betting",
     "bounds": "intervals.disparity",
     "comparisons": "metrics.comparisons",
     "coverage": "recipes.coverage",
-    "data": "data",
     "discoveries": "intervals.discoveries:discoveries",
     "disparity_interval": "intervals.disparity:disparity_interval",
     "gaps": "intervals.gaps",
-    "ledger": "ledger",
     "load": "data:load",
     "measure": "metrics.measuring:measure",
     "measure_sequences": "metrics.sequences:measure_sequences",
-    "metrics": "metrics",
     "planning": "intervals.planning",
-    "plots": "plots",
     "resampling": "interval",
     "scores": "metrics.scores",
     "sequential": "intervals.sequential",
     "spans": "metrics.spans",
     "suites": "recipes.suites",
-    "tables": "tables",
     "templates": "recipes.templates",
 }
 

@@ -1,6 +1,6 @@
 """What every room asks of its arguments, said once: an error names the argument, what was found and what is allowed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,12 @@ def checked(name: str, values, allowed: str, test: Callable[[np.ndarray], ArrayL
     if np.size(wrong):
         raise ValueError(f"{name} must be {allowed}, found {shown(wrong)}") from None
     return numbers
+
+
+def check_word(name: str, word: str, allowed: Iterable[str]) -> None:
+    """Raise unless a word is one of those that are allowed."""
+    if word not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, found {word!r}")
 
 
 def shown(values) -> str:

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from fairlib.checks import check_word
+
 HERE = Path.cwd()  # where the user stands; a folder named from here stays the same wherever the program goes later
 CHECKOUT = Path(__file__).resolve().parents[1]
 INSTALLED = not (CHECKOUT / "data" / "bundled").is_dir()
@@ -38,9 +40,8 @@ def load(name: str, source: str = "auto") -> pd.DataFrame:
     >>> load("winobias_sentences", source="bundled")["sentences"].sum()
     np.int64(3168)
     """
-    for what, found, allowed in (("source", source, ("bundled", "original", "auto")), ("name", name, names())):
-        if found not in allowed:
-            raise ValueError(f"{what} must be one of {', '.join(allowed)}, found {found!r}")
+    check_word("source", source, ("bundled", "original", "auto"))
+    check_word("name", name, names())
     if source == "auto":
         source = "original" if originals_folder().is_dir() and recipe_of(name).ready else "bundled"
     if source == "original":

@@ -85,44 +85,34 @@ def over_runs(values, *, confidence: float = 0.95) -> Interval:
     return Interval(float(mean), mean - margin, mean + margin, confidence, f"t over {values.size} runs")
 
 
-@dataclass(frozen=True, eq=False)
-class Bootstrap:
-    """A statistic, or an array of them, with its values in data that could have been: read it again at any level."""
-
-    estimate: np.ndarray  # the statistic's own shape
-    replicates: np.ndarray  # (resamples, ...)
-
-    def interval(self, confidence: float = 0.95) -> Interval:
-        """Return the percentile interval of a single statistic; undefined replicates count as the worst of each end."""
-        check_confidence(confidence)
-        estimate, missing = float(self.estimate), np.isnan(self.replicates + self.estimate)
-        low = np.quantile(np.where(missing, -np.inf, self.replicates), (1 - confidence) / 2, method="lower")
-        high = np.quantile(np.where(missing, np.inf, self.replicates), (1 + confidence) / 2, method="higher")
-        method = f"bootstrap, {len(missing)} resamples"
-        return Interval(estimate, float(min(low, estimate)), float(max(high, estimate)), confidence, method)
-
-
-def bootstrap(counts, statistic: Callable[[np.ndarray], np.ndarray], *, resamples: int = 2000, rng=None) -> Bootstrap:
-    """Draw examples again, with replacement, when all that matters is how many there are of each kind.
+def bootstrap(counts, statistic: Callable, *, resamples: int = 2000, confidence: float = 0.95, rng=None) -> Interval:
+    """Percentile interval for a statistic of examples that depends on how many there are of each kind only.
 
     counts : whole numbers of any shape, such as groups x labels x predictions.
-    statistic : maps (replicates, *shape of counts) to (replicates, ...); it is called once, the data standing first.
+    statistic : maps (replicates, *shape of counts) to a number each; it is called once, the data standing first.
 
-    Drawing n examples again is drawing the counts from a multinomial distribution with their own shares: exactly the
-    bootstrap of rows (Efron 1979), at O(resamples x cells), whatever n is.
+    Drawing n examples again, with replacement, is drawing the counts from a multinomial distribution with their own
+    shares: exactly the bootstrap of rows (Efron 1979), at O(resamples x cells), whatever n is. An undefined replicate
+    counts as the worst of each end.
 
     >>> errors = np.array([[56, 14], [48, 32]])  # two groups: wrong, right
     >>> def difference(counts):
     ...     return np.subtract(*(counts[:, :, 0] / counts.sum(axis=2)).T)
-    >>> print(bootstrap(errors, difference, rng=0).interval())
+    >>> print(bootstrap(errors, difference, rng=0))
     0.200 [0.048, 0.341] (95% bootstrap, 2000 resamples)
     """
+    check_confidence(confidence)
     counts = checked("counts", counts, "whole numbers of at least 0", lambda n: (n >= 0) & (n == np.floor(n)))
     n = checked("counts", counts.sum(), "in all 1 to 2^63", lambda n: (n > 0) & (n < 2.0**63))
     checked("resamples", resamples, "at least 2", lambda number: number >= 2)
     drawn = np.random.default_rng(rng).multinomial(int(n), counts.ravel() / n, size=resamples)
     with np.errstate(invalid="ignore", divide="ignore"):  # an empty group has no rate: NaN
         values = np.asarray(statistic(np.vstack([counts.ravel(), drawn]).reshape(-1, *counts.shape)), dtype=float)
-    if values.shape[:1] != (1 + resamples,):
-        raise ValueError(f"statistic must return a value per replicate, {1 + resamples}, found {values.shape}")
-    return Bootstrap(values[0], values[1:])
+    if values.shape != (1 + resamples,):
+        raise ValueError(f"statistic must return a number per replicate, {1 + resamples}, found shape {values.shape}")
+    estimate, replicates = float(values[0]), values[1:]
+    missing = np.isnan(replicates + estimate)
+    low = np.quantile(np.where(missing, -np.inf, replicates), (1 - confidence) / 2, method="lower")
+    high = np.quantile(np.where(missing, np.inf, replicates), (1 + confidence) / 2, method="higher")
+    ends = float(min(low, estimate)), float(max(high, estimate))
+    return Interval(estimate, *ends, confidence, f"bootstrap, {resamples} resamples")

@@ -101,20 +101,29 @@ def difference(counts):
     return rates[:, 0] - rates[:, 1]
 
 
+def drawn(counts, statistic=lambda counts: counts.reshape(len(counts), -1)[:, 0], **options):
+    """The interval, and all that the statistic was asked."""
+    asked = []
+    found = resampling.bootstrap(counts, lambda counts: asked.append(counts) or statistic(counts), **options)
+    (only,) = asked  # it is called once
+    return found, only
+
+
 def test_the_variance_of_a_rate_is_that_of_theory():
     def rate(counts):
         return counts[:, 0] / counts.sum(axis=1)
 
     resamples, variance = 10_000, 0.15 * 0.85 / 200
-    found = resampling.bootstrap([30, 170], rate, resamples=resamples, rng=0)
+    found, counts = drawn([30, 170], rate, resamples=resamples, rng=0)
     assert found.estimate == 0.15
-    assert found.replicates.mean() == pytest.approx(0.15, abs=4 * np.sqrt(variance / resamples))
-    assert found.replicates.var(ddof=1) == pytest.approx(variance, rel=4 * np.sqrt(2 / resamples))
+    replicates = rate(counts[1:])
+    assert replicates.mean() == pytest.approx(0.15, abs=4 * np.sqrt(variance / resamples))
+    assert replicates.var(ddof=1) == pytest.approx(variance, rel=4 * np.sqrt(2 / resamples))
 
 
 def test_replicates_are_counts_of_rows_drawn_with_replacement():
     """Each count is binomial, together they are n, and two of them have the covariance -n p q."""
-    found = resampling.bootstrap([5, 3, 2], lambda counts: counts, resamples=20_000, rng=1).replicates
+    found = drawn([5, 3, 2], resamples=20_000, rng=1)[1][1:]
     assert (found.sum(axis=1) == 10).all()
     expected = 20_000 * stats.binom.pmf(np.arange(11), 10, 0.5)
     assert stats.chisquare(np.bincount(found[:, 0].astype(int), minlength=11), expected).pvalue > 1e-3
@@ -130,41 +139,39 @@ def test_the_interval_is_that_of_scipys_bootstrap_of_rows():
 
     options = {"paired": True, "vectorized": True, "method": "percentile", "batch": 1000}
     theirs = stats.bootstrap((group, wrong), of_rows, n_resamples=20_000, rng=2, **options)
-    ours = resampling.bootstrap(ERRORS, difference, resamples=20_000, rng=3)
-    assert ours.replicates.std(ddof=1) == pytest.approx(theirs.standard_error, rel=4 / np.sqrt(20_000))
+    found, counts = drawn(ERRORS, difference, resamples=20_000, rng=3)
+    assert difference(counts[1:]).std(ddof=1) == pytest.approx(theirs.standard_error, rel=4 / np.sqrt(20_000))
     # Of a 2.5 % quantile among B nearly normal values, relative to their standard deviation.
     monte_carlo = np.sqrt(2 * 0.025 * 0.975 / 20_000) / stats.norm.pdf(stats.norm.ppf(0.025))
-    found = ours.interval()
     assert (found.low, found.high) == pytest.approx(
         theirs.confidence_interval, abs=4 * monte_carlo * theirs.standard_error
     )
+    wider = resampling.bootstrap(ERRORS, difference, resamples=20_000, confidence=0.99, rng=3)
+    assert wider.low < found.low < found.high < wider.high and wider.confidence == 0.99
 
 
-def test_a_statistic_may_be_an_array_and_is_called_once_with_the_data_first():
-    seen = []
-
-    def shares(counts):
-        seen.append(counts)
-        return counts / counts.sum(axis=(1, 2), keepdims=True)
-
-    found = resampling.bootstrap(ERRORS, shares, resamples=10, rng=5)
-    assert len(seen) == 1 and seen[0].shape == (11, 2, 2) and (seen[0][0] == ERRORS).all()
-    assert found.replicates.shape == (10, 2, 2) and found.estimate == pytest.approx(ERRORS / ERRORS.sum())
+def test_the_statistic_is_asked_for_the_data_first():
+    found, counts = drawn(ERRORS, difference, resamples=10, rng=5)
+    assert counts.shape == (11, 2, 2) and (counts[0] == ERRORS).all()
+    assert found.estimate == difference(ERRORS[None])
 
 
 def test_an_undefined_replicate_counts_as_the_worst_of_both_ends():
     """A group of one example is missing from a good third of the resamples: then nothing is known of its rate."""
-    found = resampling.bootstrap([[1, 0], [500, 499]], difference, resamples=500, rng=6)
-    missing = np.isnan(found.replicates)
-    assert missing.mean() == pytest.approx(np.exp(-1), abs=0.09)
-    assert (found.interval().low, found.interval().high) == (-np.inf, np.inf)
-    rare = resampling.Bootstrap(np.array(0.5), np.r_[np.nan, np.linspace(0, 1, 999)]).interval()
+    found, counts = drawn([[1, 0], [500, 499]], difference, resamples=500, rng=6)
+    assert (counts[1:, 0].sum(axis=1) == 0).mean() == pytest.approx(np.exp(-1), abs=0.09)
+    assert (found.low, found.high) == (-np.inf, np.inf)
+
+    def undefined_once(counts):
+        return np.r_[0.5, np.nan, np.linspace(0, 1, 999)]
+
+    rare = resampling.bootstrap(ERRORS, undefined_once, resamples=1000)
     assert np.isfinite([rare.low, rare.high]).all()
 
 
 def test_an_undefined_estimate_has_no_interval():
     found = resampling.bootstrap([[0, 0], [3, 4]], difference, resamples=10, rng=7)
-    assert str(found.interval()) == "undefined (95% bootstrap, 10 resamples)" and not found.interval().excludes(0)
+    assert str(found) == "undefined (95% bootstrap, 10 resamples)" and not found.excludes(0)
 
 
 @pytest.mark.parametrize("counts", [[], [0, 0], [-1, 2], [0.5, 1], [np.nan, 1], [np.inf, 1], [None, 1], [1e300, 1]])
@@ -175,11 +182,11 @@ def test_counts_are_whole_numbers(counts):
 
 @pytest.mark.parametrize(
     "statistic",
-    [np.sum, lambda counts: counts.sum(axis=0), lambda counts: np.ones((1, 3))],
-    ids=["one number", "a row too few", "one for all"],
+    [np.sum, lambda counts: counts.sum(axis=0), lambda counts: counts],
+    ids=["one number", "a row too few", "several each"],
 )
 def test_a_statistic_has_a_value_per_replicate(statistic):
-    with pytest.raises(ValueError, match="a value per replicate, 21, found"):
+    with pytest.raises(ValueError, match="a number per replicate, 21, found"):
         resampling.bootstrap(ERRORS, statistic, resamples=20)
 
 
@@ -188,7 +195,7 @@ def test_resamples_and_confidence_are_checked():
         resampling.bootstrap(ERRORS, difference, resamples=1)
     for confidence in (0, 1, 95):
         with pytest.raises(ValueError, match=rf"confidence must be in \(0, 1\), found {confidence}"):
-            resampling.bootstrap(ERRORS, difference, resamples=2).interval(confidence)
+            resampling.bootstrap(ERRORS, difference, resamples=2, confidence=confidence)
 
 
 def resampled():
@@ -197,7 +204,8 @@ def resampled():
     group, label = rng.integers(3, size=n), rng.integers(2, size=n)
     wrong = rng.random(n) < 0.1 + 0.02 * group
     table = pd.DataFrame({"group": group, "label": label, "prediction": np.where(wrong, 1 - label, label)})
-    yield resampling.bootstrap(np.arange(1, 9).reshape(2, 2, 2), lambda counts: counts / counts.sum(), rng=2).replicates
+    found = resampling.bootstrap(np.arange(1, 9), lambda counts: counts[:, :4].sum(axis=1) / counts.sum(axis=1), rng=2)
+    yield [found.low, found.high]
     yield measure(table, ["TPRGap", "ParityGap"], replicates=100).set_index(["metric", "class", "group"]).to_numpy()
 
 

@@ -8,7 +8,7 @@ from fairlib.amplification.measures import (
     directions,
     from_counts,
     from_table,
+    interval,
     mals,
     task_to_attribute,
 )
-from fairlib.amplification.uncertainty import interval

@@ -12,17 +12,22 @@ frames lend their columns' names to the tables of pairs. `from_counts` takes cou
 """
 
 import warnings
-from functools import partial
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from fairlib import tables
-from fairlib.amplification.cooccurrence import Counts, count, count_columns
-from fairlib.checks import checked
+from fairlib.amplification import cooccurrence
+from fairlib.amplification.cooccurrence import Counts, blocks, count, indicators
+from fairlib.checks import check_confidence, check_word, checked
+from fairlib.interval import Interval
 
 DIRECTIONS = ("A->T", "T->A", "MALS")
 TIES = {"negative": 0.0, "zero": 0.5}  # the y_at of a pair that is exactly independent
+FEWEST = 5  # wrong examples that matter, for an interval
+ROUNDING = 1e-12  # influences that are none
 
 
 def mals(task, attribute, task_predicted, attribute_predicted, *, pairs=False):
@@ -40,8 +45,7 @@ def mals(task, attribute, task_predicted, attribute_predicted, *, pairs=False):
     >>> mals([[1], [1], [1], [0]], women_and_men, [[1], [1], [0], [0]], women_and_men)  # who paints: 2/3 women, now all
     0.33333333333333337
     """
-    both = ("task_predicted", "attribute_predicted")
-    predicted = count(task_predicted, attribute_predicted, named=both, probabilities=False)
+    predicted = count(task_predicted, attribute_predicted, named=("task_predicted", "attribute_predicted"))
     return from_counts("MALS", count(task, attribute), predicted, pairs=pairs)
 
 
@@ -63,7 +67,7 @@ def attribute_to_task(task, attribute, task_predicted, *, train=None, pairs=Fals
     >>> attribute_to_task([[1], [1], [0], [0]], women_and_men, [[1], [1], [1], [0]])  # a man is now said to paint
     -0.25
     """
-    return from_counts("A->T", *counts_of("A->T", task, attribute, task_predicted), train=train, pairs=pairs)
+    return from_counts("A->T", *_counts_of("A->T", task, attribute, task_predicted), train=train, pairs=pairs)
 
 
 def task_to_attribute(task, attribute, attribute_predicted, *, train=None, pairs=False):
@@ -75,7 +79,7 @@ def task_to_attribute(task, attribute, attribute_predicted, *, train=None, pairs
     >>> task_to_attribute([[1], [1], [1], [0]], women_and_men, [[1, 0]] * 4)  # the man who paints is called a woman
     -0.33333333333333337
     """
-    return from_counts("T->A", *counts_of("T->A", task, attribute, attribute_predicted), train=train, pairs=pairs)
+    return from_counts("T->A", *_counts_of("T->A", task, attribute, attribute_predicted), train=train, pairs=pairs)
 
 
 def from_counts(direction, labels, predicted, *, train=None, ties="negative", pairs=False):
@@ -96,9 +100,9 @@ def from_counts(direction, labels, predicted, *, train=None, ties="negative", pa
     >>> from_counts("A->T", labels, Counts(80, [40, 40], [50], [[40], [10]]))
     0.125
     """
-    columns = pairs_of(direction, labels, predicted, train=train, ties=ties)
+    columns = _pairs_of(direction, labels, predicted, train=train, ties=ties)
     if not pairs:
-        return mean_of(direction, columns)
+        return _mean_of(direction, columns)
     names = pd.MultiIndex.from_product([labels.attributes, labels.tasks], names=["attribute", "task"])
     return pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index=names).reset_index()
 
@@ -113,15 +117,62 @@ def from_table(direction, table, *, task, attribute, predicted, train=None, coun
     count : column with the number of examples that a row stands for, in `train` too if it is there.
     pairs : as in `attribute_to_task`.
 
+    What leaves the engine is a row per combination of the columns' values: few for labels, with probabilities as many
+    as there are examples.
+
     >>> people = pd.DataFrame({"woman": [1, 0], "paints": [1, 0], "said_to_paint": [0.9, 0.2], "people": [30, 50]})
     >>> columns = {"task": "paints", "attribute": "woman", "predicted": "said_to_paint"}
     >>> round(from_table("A->T", people, **columns, count="people"), 12)
     -0.1
     """
-    labels, found = counts_of(direction, task, attribute, predicted, partial(count_columns, table, count=count))
+    labels = {"task": task, "attribute": attribute}
+    counted = _counts_of(direction, **_columns(table, labels | {"predicted": predicted}, count))
     if not (train is None or isinstance(train, Counts)):
-        train = count_columns(train, task, attribute, count=count if count in tables.schema(train) else None)
-    return from_counts(direction, labels, found, train=train, pairs=pairs)
+        train = cooccurrence.count(**_columns(train, labels, count if count in tables.schema(train) else None))
+    return from_counts(direction, *counted, train=train, pairs=pairs)
+
+
+def interval(direction, task, attribute, predicted, *, train=None, confidence=0.95) -> Interval:
+    """Interval for a bias amplification from one test set, conditional on the directions y_at.
+
+    direction, predicted : "A->T" with the predicted task, or "T->A" with the predicted attribute.
+    task, attribute, train : as in `attribute_to_task`.
+
+    Value ± t times the standard deviation s of the examples' influences u, known in closed form, over √n. What s rests
+    on are the wrong examples, and among these the rare: its degrees of freedom are (Σ u²)² / Σ u⁴ (Satterthwaite), or
+    the wrong examples if these are fewer. With fewer than `FEWEST` the ends are NaN, and `method` says why: a model
+    that was never seen to err has a bias of 0 in this test set, which tells next to nothing of it. O(n |A| |T|).
+
+    The directions are right as given where they come from the training data: the model's association is compared with
+    *that* sample's. Treating the pairs as independent instead is wrong: two exclusive attributes carry the same number.
+    Over several trainings of a model, use `resampling.over_runs`.
+
+    >>> woman, paints = np.repeat([1, 0], 200), np.repeat([1, 0, 1, 0], [160, 40, 60, 140])
+    >>> said_to_paint = np.where(np.arange(400) % 10 == 0, woman, paints)  # for one in ten, the gender decides
+    >>> print(interval("A->T", paints, np.stack([woman, 1 - woman], axis=1), said_to_paint))
+    0.025 [0.008, 0.042] (95% influence function)
+    """
+    check_confidence(confidence)
+    labels, found = _counts_of(direction, task, attribute, predicted)
+    pairs = _pairs_of(direction, labels, found, train=train)
+    value, defined = _mean_of(direction, pairs), pairs["reason"] == ""
+    weights = np.where(defined, 2 * pairs["y"] - 1, 0.0) / max(defined.sum(), 1)  # of each pair's Δ in the value
+    number, delta, given, true = np.maximum(pairs["n"], 1), np.nan_to_num(pairs["delta"]), attribute, task
+    if direction == "T->A":
+        weights, number, delta, given, true = weights.T, number.T, delta.T, task, attribute
+    factor, offset = found.n / number[:, 0], (weights * delta).sum(axis=1)
+    influence, wrong = [], 0
+    for g, t, p in blocks(*indicators(given=given, true=true, true_predicted=predicted).values()):
+        influence.append(((g * factor) * ((p - t) @ weights.T - offset)).sum(axis=1))
+        wrong += np.count_nonzero((p != t).any(axis=1))
+    influence = np.concatenate(influence)
+    influence[np.abs(influence) < ROUNDING] = 0.0
+    freedom = min((influence**2).sum() ** 2 / max((influence**4).sum(), ROUNDING**4), wrong)
+    if freedom < FEWEST:
+        few = f"influence function: about {freedom:.0f} wrong examples that matter, fewer than {FEWEST}"
+        return Interval(value, np.nan, np.nan, confidence, few)
+    margin = stats.t.isf((1 - confidence) / 2, freedom) * influence.std() / np.sqrt(len(influence))
+    return Interval(value, value - margin, value + margin, confidence, "influence function")
 
 
 def directions(train: Counts, *, direction="A->T", ties="negative") -> np.ndarray:
@@ -133,9 +184,8 @@ def directions(train: Counts, *, direction="A->T", ties="negative") -> np.ndarra
     >>> directions(Counts(80, [40, 40], [40, 20], [[30, 10], [10, 10]]), ties="zero").tolist()
     [[1.0, 0.5], [0.0, 0.5]]
     """
-    if ties not in TIES:
-        raise ValueError(f"ties must be one of {', '.join(TIES)}, found {ties!r}")
-    check_direction(direction)
+    check_word("ties", ties, TIES)
+    check_word("direction", direction, DIRECTIONS)
     if direction == "MALS":
         if len(train.attribute) < 2:
             raise ValueError("attribute must have a column per group, at least 2 for MALS (1/|A| would be 1), found 1")
@@ -165,9 +215,9 @@ def calibrated_threshold(scores, positive_rate: float) -> float:
     return float(np.append(values, np.inf)[np.abs(marked - round(positive_rate * scores.size)).argmin()])
 
 
-def pairs_of(direction: str, labels: Counts, predicted: Counts, *, train, ties="negative") -> dict[str, np.ndarray]:
+def _pairs_of(direction: str, labels: Counts, predicted: Counts, *, train, ties="negative") -> dict[str, np.ndarray]:
     """Compute the columns of the table of pairs, |A| x |T| each."""
-    reference = labels if train is None else counted(train)
+    reference = labels if train is None else _counted(train)
     for other in (predicted, reference):
         if other.joint.shape != labels.joint.shape:
             found = f"{labels.joint.shape} and {other.joint.shape}"
@@ -190,7 +240,7 @@ def pairs_of(direction: str, labels: Counts, predicted: Counts, *, train, ties="
     }
 
 
-def mean_of(direction: str, columns: dict[str, np.ndarray]) -> float:
+def _mean_of(direction: str, columns: dict[str, np.ndarray]) -> float:
     """Return the mean over the pairs that are defined, and warn of the others."""
     defined = columns["reason"] == ""
     if not defined.all():
@@ -204,22 +254,28 @@ def mean_of(direction: str, columns: dict[str, np.ndarray]) -> float:
     return float(columns["amplification"][defined].sum() / size)
 
 
-def counts_of(direction: str, task, attribute, predicted, count=count) -> tuple[Counts, Counts]:
+def _counts_of(direction: str, task, attribute, predicted, weight=None) -> tuple[Counts, Counts]:
     """Count the labels, and the labels with the predictions in place of the tasks (A->T) or attributes (T->A)."""
-    check_direction(direction, DIRECTIONS[:2])
-    both = {"task_predicted": predicted, "attribute": attribute}
-    if direction == "T->A":
-        both = {"task": task, "attribute_predicted": predicted}
-    return count(task, attribute), count(*both.values(), named=tuple(both))
+    check_word("direction", direction, DIRECTIONS[:2])
+    labels = count(task, attribute, weight=weight)
+    if direction == "A->T":
+        return labels, count(predicted, attribute, named=("task_predicted", "attribute"), weight=weight)
+    return labels, count(task, predicted, named=("task", "attribute_predicted"), weight=weight)
 
 
-def check_direction(direction: str, allowed=DIRECTIONS) -> None:
-    """Raise unless it is one that is allowed."""
-    if direction not in allowed:
-        raise ValueError(f"direction must be one of {', '.join(allowed)}, found {direction!r}")
+def _columns(table, roles: dict, count: str | None) -> dict:
+    """Return a table's distinct rows by the roles of its columns, and how many examples each row stands for."""
+    roles = {role: [names] if isinstance(names, str) else list(names) for role, names in roles.items()}
+    columns, known = {name: role for role, names in roles.items() for name in names}, tables.schema(table)
+    for name, role in columns.items():
+        tables.check_is_number(known, role, name, besides=(nw.Boolean, nw.Object))
+    found = tables.counts(table, [*columns], count=count)
+    if found.empty:
+        raise ValueError("the table has no rows, or all of them stand for 0 examples")
+    return {role: found[names] for role, names in roles.items()} | {"weight": found[tables.COUNT]}
 
 
-def counted(train) -> Counts:
+def _counted(train) -> Counts:
     """Return `Counts` of training data that are (task, attribute), or `Counts` already."""
     if isinstance(train, Counts):
         return train

@@ -101,7 +101,7 @@ class People:
 def read(table, columns: Columns, *, positive=None) -> People:
     """Check a table and count its cases. O(rows), in the engine that holds them."""
     columns.among(tables.schema(table), ("group", *ROLES))
-    cost = _cost(table, columns.cost) if columns.cost else None
+    cost = _cost(table, columns.cost, columns.group[0]) if columns.cost else None
     return _coded(_cells(table, columns, cost), columns, positive, cost)
 
 
@@ -144,18 +144,19 @@ def label_text(value) -> str:
     return text if text.strip() else EMPTY
 
 
-def _cost(table, name: str) -> Cost:
+def _cost(table, name: str, group: str) -> Cost:
     """Find how far costs reach; sums of squares of what lies between -1 and 1 lose no digits. One more pass."""
     number, limits = nw.col(name).cast(nw.Float64), ("cost", "hold numbers from -1e300 to 1e300", -1e300, 1e300)
     ends = {"lowest": tables.Total(number, "min"), "highest": tables.Total(number, "max")}
-    low, high = tables.reduce(table, [], ends, limits={name: limits}).iloc[0]
+    found = tables.reduce(table, [group], ends, limits={name: limits})
+    low, high = found["lowest"].min(), found["highest"].max()
     return Cost(name, (low + high) / 2, (high - low) / 2 or 1.0)
 
 
 def _cells(table, columns: Columns, cost: Cost | None = None, *, by_level: bool = False) -> pd.DataFrame:
     """Return one row per combination of the columns' values, with its count and its sums of probabilities or costs."""
     by = [*columns.group, *(name for role in KEYS if (name := getattr(columns, role)))]
-    totals, derived, limits = {COUNT: tables.cases(columns.count)}, {}, {}
+    totals, derived, limits = {}, {}, {}
     held = {name: nw.col(name).cast(nw.Float64) for name in (columns.probability, columns.cost, columns.weight) if name}
     value, size = held.get(columns.probability, 0.0), held.get(columns.weight, 1.0)
     if columns.probability:

@@ -13,7 +13,10 @@ in parts of a bounded size, whose counts add up.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, pairwise
+from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import narwhals as nw
@@ -21,8 +24,7 @@ import narwhals.selectors as selectors
 import numpy as np
 import pandas as pd
 import pyarrow
-
-from fairlib.tables.opening import opened
+import pyarrow.dataset
 
 COUNT, PARTS = "fairlib: count", "fairlib: parts of a case"
 MOST = 2.0**53  # cases that a row may stand for
@@ -51,12 +53,10 @@ def counts(table, by: Sequence[str], *, count: str | None = None) -> pd.DataFram
 
     One pass over the rows, in the engine; the memory here is that of the distinct combinations.
     """
-    return reduce(table, by, {COUNT: cases(count)}, count=count)
+    return reduce(table, by, count=count)
 
 
-def costs(
-    table, *, cost: str, group: str, between: tuple[object, object], count: str | None = None
-) -> tuple[Counted, Counted]:
+def costs(table, *, cost: str, group: str, between: tuple, count: str | None = None) -> tuple[Counted, Counted]:
     """Return what two groups pay, counted: the arguments of `fairlib.disparity_interval`.
 
     cost, group : columns. between : the two groups (values of the column `group`) that are compared; others are left
@@ -67,23 +67,20 @@ def costs(
     >>> women.values.tolist(), women.count.tolist()
     ([1.0], [2])
     """
+    check_is_number(schema(table), "cost", cost, besides=(nw.Boolean,))
     found = counts(table, [group, cost], count=count)
     if len(between) != 2 or between[0] == between[1]:
         raise ValueError(f"between must be two groups of column {group!r}, found {between!r}")
-    if missing := [name for name in between if not (found[group] == name).any()]:
+    sides = [found[found[group] == name] for name in between]
+    if missing := [name for name, side in zip(between, sides, strict=True) if side.empty]:
         held = listed(found[group].unique())
         raise ValueError(f"between: column {group!r} has no group {missing[0]!r}; it holds {held}")
-    return tuple(_counted(found[found[group] == name], cost) for name in between)
-
-
-def cases(count: str | None) -> Total:
-    """How many cases there are: rows, or the sum of a column of counts."""
-    return Total(None if count is None else nw.col(count).cast(nw.Float64))  # a sum of small numbers may be large
+    return tuple(Counted(complete(side, cost).to_numpy(dtype=float), side[COUNT].to_numpy()) for side in sides)
 
 
 def schema(table) -> nw.Schema:
     """Return the names and types of a table's columns, without reading its rows."""
-    source = opened(table)
+    source = _opened(table)
     frame = source if isinstance(source, nw.DataFrame | nw.LazyFrame) else nw.from_native(source.schema.empty_table())
     return frame.collect_schema()
 
@@ -95,7 +92,7 @@ def parts(table, columns: Sequence[str]) -> Iterator[nw.DataFrame | nw.LazyFrame
         raise ValueError(f"no column {strange[0]!r}; the columns are {listed(known)}")
     if nested := [name for name in columns if known[name].is_nested()]:
         raise ValueError(f"column {nested[0]!r} must hold one value per row, found values of type {known[nested[0]]}")
-    source = opened(table)
+    source = _opened(table)
     if isinstance(source, nw.DataFrame | nw.LazyFrame):
         yield source.select(columns)
         return
@@ -114,26 +111,26 @@ def rows(table, columns: Sequence[str]) -> pd.DataFrame:
 def reduce(
     table,
     by: Sequence[str],
-    totals: Mapping[str, Total],
+    totals: Mapping[str, Total] | None = None,
     *,
     derived: Mapping[str, nw.Expr] | None = None,
     uses: Sequence[str] = (),
     limits: Mapping[str, tuple[str, str, float, float]] | None = None,
     count: str | None = None,
 ) -> pd.DataFrame:
-    """Return one row per combination of the columns `by` that occurs, with its totals; one pass over the rows.
+    """Return one row per combination of the columns `by` that occurs, with its `COUNT` and totals. One pass over rows.
 
     derived : columns to make first; `by` and `totals` may use them.
     uses : the columns, beside those in `by`, that `derived` and `totals` look at.
     limits : of some columns the role, what they must do in words, and the lowest and highest value.
     count : column with the number of cases that a row stands for; it is checked, and combinations of 0 cases left out.
     """
-    by, derived, totals = list(dict.fromkeys(by)), dict(derived or {}), dict(totals)
-    checked = dict(limits or {})
+    by, derived, checked = list(dict.fromkeys(by)), dict(derived or {}), dict(limits or {})
+    totals = {COUNT: Total(None)} | dict(totals or {})
     if count is not None:
         checked[count] = ("count", "hold counts (0, 1, 2, ...)", 0, MOST)
-        number = nw.col(count).cast(nw.Float64)
-        totals[PARTS] = Total(number - number.floor(), "max")
+        number = nw.col(count).cast(nw.Float64)  # a sum of small numbers may be large
+        totals |= {COUNT: Total(number), PARTS: Total(number - number.floor(), "max")}
     for name, (role, *_) in checked.items():
         check_is_number(schema(table), role, name)
         totals |= _range_of(name)
@@ -141,14 +138,13 @@ def reduce(
     found = _added((_reduced(part, by, totals, derived) for part in parts(table, columns)), by, totals)
     for name, (_, *allowed) in checked.items():
         _check_range(found, name, *allowed)
-        found = found.drop(columns=[*_range_of(name)])
     if count is not None:
         if (found.pop(PARTS) > 0).any():
             raise ValueError(f"column {count!r} must hold counts (0, 1, 2, ...), found parts of one")
-        found = found[found[COUNT] > 0].reset_index(drop=True) if COUNT in found else found
-    if COUNT in found and (total := float(found[COUNT].sum())) >= 2.0**63:
+        found = found[found[COUNT] > 0].reset_index(drop=True)
+    if (total := float(found[COUNT].sum())) >= 2.0**63:
         raise ValueError(f"column {count!r} counts {total:.3g} cases in all, more than can be counted (2^63)")
-    return found.astype({COUNT: np.int64} if COUNT in found else {})
+    return found.astype({COUNT: np.int64})
 
 
 def complete(found: pd.DataFrame, name: str) -> pd.Series:
@@ -173,6 +169,33 @@ def listed(values: Iterable, most: int = 12) -> str:
     return ", ".join(map(repr, values[:most])) + (f" and {len(values) - most} more" if len(values) > most else "")
 
 
+def _opened(table):
+    """Return a frame that narwhals knows, or what has a schema and batches: an Arrow dataset, a CSV, a Dataset."""
+    if isinstance(table, str | Path):
+        if not Path(table).exists():
+            raise ValueError(f"there is no file or folder {str(table)!r}")
+        return pyarrow.dataset.dataset(table, format="parquet", partitioning="hive")
+    if hasattr(type(table), "to_batches") and not hasattr(type(table), "to_pandas"):
+        return table
+    if getattr(table, "features", None) and hasattr(table, "with_format"):  # told without importing that library
+        return SimpleNamespace(schema=table.features.arrow_schema, to_batches=partial(_batches, table))
+    if isinstance(table, pd.DataFrame) and any(str(kind).startswith("dictionary<") for kind in table.dtypes):
+        table = pyarrow.Table.from_pandas(table, preserve_index=False)  # in a group-by they keep their order there
+    try:
+        return nw.from_native(table)
+    except TypeError:
+        raise ValueError(
+            "a table must be a frame that narwhals knows (pandas, polars, Arrow, DuckDB, Dask, PySpark, ...), a "
+            f"datasets.Dataset or the path of Parquet files, found {type(table).__name__}"
+        ) from None
+
+
+def _batches(table, *, columns: list[str], batch_size: int) -> Iterator[pyarrow.RecordBatch]:
+    """Yield some columns of a `datasets.Dataset` in parts of at most `batch_size` rows."""
+    for part in table.select_columns(columns).with_format("arrow").iter(batch_size):
+        yield from part.to_batches()
+
+
 def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[str, nw.Expr]) -> pd.DataFrame:
     # Engines are at their best where what is aggregated is a column, so the values become columns first.
     values = {name: total.value for name, total in totals.items() if total.value is not None}
@@ -183,8 +206,7 @@ def _reduced(part, by: list[str], totals: Mapping[str, Total], derived: Mapping[
         for name, total in totals.items()
     ]
     try:
-        groups = part.rename(keys).group_by([*keys.values()], drop_null_keys=False) if by else None
-        found = groups.agg(*aggregates) if by else part.select(*aggregates)
+        found = part.rename(keys).group_by([*keys.values()], drop_null_keys=False).agg(*aggregates)
         found = found.collect() if isinstance(found, nw.LazyFrame) else found
     except (TypeError, NotImplementedError) as error:
         raise ValueError(f"a column of {listed(by)} holds values that cannot be counted: {error}") from error
@@ -211,7 +233,7 @@ def _range_of(name: str) -> dict[str, Total]:
 
 
 def _check_range(found: pd.DataFrame, name: str, allowed: str, lowest: float, highest: float) -> None:
-    low, high, missing = (found[column].to_numpy(dtype=float) for column in _range_of(name))
+    low, high, missing = (found.pop(column).to_numpy(dtype=float) for column in _range_of(name))
     if missing := int(np.nansum(missing)):
         raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
     if len(found) and (low.min() < lowest or high.max() > highest):
@@ -225,16 +247,6 @@ def _added(parts: Iterator[pd.DataFrame], by: list[str], totals: Mapping[str, To
         waiting.append(last)
         if part is None or sum(map(len, waiting[1:])) > MOST_PENDING:
             together = pd.concat([one for one in waiting if len(one)] or waiting[:1], ignore_index=True)
-            groups = together.groupby(by, dropna=False, sort=False, observed=True, as_index=False) if by else together
-            waiting = [groups.agg(how) if by else groups.agg(how).to_frame().T]
+            groups = together.groupby(by, dropna=False, sort=False, observed=True, as_index=False)
+            waiting = [groups.agg(how)]
     return waiting[0]
-
-
-def _counted(found: pd.DataFrame, name: str) -> Counted:
-    kind = complete(found, name).dtype
-    if not (kind is np.dtype(object) or pd.api.types.is_numeric_dtype(kind)):
-        raise ValueError(f"column {name!r} must hold numbers, found values of type {kind}")
-    try:
-        return Counted(found[name].to_numpy(dtype=float), found[COUNT].to_numpy(dtype=np.int64))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"column {name!r} must hold numbers: {error}") from error

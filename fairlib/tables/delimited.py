@@ -69,44 +69,37 @@ class Delimited:
     @cached_property
     def _header(self) -> dict[str, list[str]]:
         """How the names stand in the file, by the names without spaces around them."""
-        with self._opened() as reader:
-            names = reader.schema.names
+        with self._bytes() as file:
+            names = self._reader(file).schema.names
         return {name.strip(): [other for other in names if other.strip() == name.strip()] for name in names}
 
     def _text(self, columns: Sequence[str]) -> Iterator[list[pa.Array]]:
         if twice := [name for name in columns if len(self._header[name]) > 1]:
             raise ValueError(f"{self.path} has several columns {twice[0]!r}; rename all but one")
         names = [self._header[name][0] for name in columns]
-        with self._opened(include_columns=names, column_types=dict.fromkeys(names, pa.string())) as reader:
-            for batch in reader:
+        with self._bytes() as file:
+            for batch in self._reader(file, include_columns=names, column_types=dict.fromkeys(names, pa.string())):
                 text = map(pc.utf8_trim_whitespace, batch.columns)
                 yield [pc.if_else(pc.equal(values, ""), None, values) for values in text]
 
+    def _reader(self, file: pa.NativeFile, **options) -> csv.CSVStreamingReader:
+        form = csv.ParseOptions(delimiter=self.found_separator, newlines_in_values=True)
+        read, convert = csv.ReadOptions(block_size=BLOCK), csv.ConvertOptions(**options)
+        return csv.open_csv(file, read_options=read, parse_options=form, convert_options=convert)
+
     @contextmanager
-    def _bytes(self) -> Iterator:
+    def _bytes(self) -> Iterator[pa.NativeFile]:
+        """Open the file, decompressed, with progress; what is wrong with it comes out as a `ValueError`."""
         path = Path(self.path)
         if not path.is_file():
             raise ValueError(f"there is no file {str(path)!r}")
-        codec = COMPRESSED.get(path.suffix)
         with path.open("rb") as raw, tqdm.wrapattr(raw, "read", path.stat().st_size, desc="reading", **BAR) as file:
             try:
-                yield pa.CompressedInputStream(file, codec) if codec else file
+                yield pa.input_stream(file, compression=COMPRESSED.get(path.suffix))
             except OSError as error:
                 raise ValueError(f"{path} is cut off or broken: {error}") from error
-
-    @contextmanager
-    def _opened(self, **options) -> Iterator[csv.CSVStreamingReader]:
-        separator = self.found_separator
-        try:
-            with self._bytes() as file:
-                yield csv.open_csv(
-                    file,
-                    read_options=csv.ReadOptions(block_size=BLOCK),
-                    parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-                    convert_options=csv.ConvertOptions(**options),
-                )
-        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-            raise ValueError(f"{self.path} is no UTF-8 table separated by {separator!r}: {error}") from error
+            except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+                raise ValueError(f"{path} is no UTF-8 table separated by {self.found_separator!r}: {error}") from error
 
     def _are_numbers(self, columns: list[pa.Array]) -> bool:
         """Whether all values are numbers that a float tells apart."""

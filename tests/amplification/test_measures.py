@@ -231,12 +231,33 @@ def test_a_table_gives_what_its_columns_give():
     for value, column in ((0.5, "t3"), (2, "t3"), (np.nan, "t3"), (0.5, "woman"), (np.nan, "woman")):
         wrong = frame.astype(float)
         wrong.loc[7, column] = value
-        with pytest.raises(ValueError, match="(column 't3' must hold|attribute must be) 0 or 1, found"):
+        role = "task" if column == "t3" else "attribute"
+        with pytest.raises(ValueError, match=rf"{role} must be 0 or 1, found {float(value)} \(column '{column}'\)"):
             amp.from_table("A->T", wrong, **few, predicted=tasks[:4])
-    with pytest.raises(ValueError, match=r"'p_man' must hold probabilities in \[0, 1\], found other or missing"):
+    with pytest.raises(
+        ValueError, match=r"attribute_predicted must be probabilities in \[0, 1\], found 7.0 \(column 'p_man'"
+    ):
         amp.from_table("T->A", frame.assign(p_man=7), **few, predicted=said)
     with pytest.raises(ValueError, match="the table has no rows"):
         amp.from_table("A->T", frame[:0], **few, predicted=tasks[:4])
+
+
+@settings(max_examples=30, deadline=None)
+@given(cases(), st.data())
+def test_a_weight_is_that_many_examples(case, data):
+    task, attribute = case[:2]
+    times = data.draw(arrays(np.int64, len(task), elements=st.integers(0, 5)))
+    if not times.any():
+        return
+    for kind in (np.uint8, float):
+        found, expected = (
+            amp.count(task.astype(kind), attribute.astype(kind), weight=times),
+            amp.count(np.repeat(task, times, axis=0), np.repeat(attribute, times, axis=0)),
+        )
+        for name in ("n", "attribute", "task", "joint"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    large = amp.count([1, 1, 0], [1, 1, 1], weight=[2**30, 1, 2**52])  # float32 would lose the one
+    assert (large.n, large.joint.item()) == (2**52 + 2**30 + 1, 2**30 + 1)
 
 
 def test_undefined_pairs_are_counted_and_explained():

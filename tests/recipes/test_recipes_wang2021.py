@@ -9,7 +9,6 @@ import pytest
 
 import fairlib
 from fairlib.amplification import measures as amp
-from fairlib.amplification.uncertainty import interval
 from fairlib.recipes import captions as captioned
 from fairlib.recipes import wang2021 as paper
 from fairlib.recipes.captions import read_gender, read_objects
@@ -143,7 +142,7 @@ def test_caption_amplification_is_the_metric_with_the_influence_functions_error(
         named = read_objects(captions[model], OBJECTS)
         row = table.loc[("A->T", model, paper.EVERY)]
         assert row["value"] == pytest.approx(amp.attribute_to_task(labels[OBJECTS], attribute, named, train=train))
-        error = interval("A->T", labels[OBJECTS], attribute, named, train=train).half_width / 1.96
+        error = amp.interval("A->T", labels[OBJECTS], attribute, named, train=train).half_width / 1.96
         assert row["standard_error"] == pytest.approx(error, rel=0.05)  # the interval takes Student's quantile
         # blind: an object is named as often where it is there, and as often where it is not, whatever the gender
         there, said = labels[OBJECTS].to_numpy(dtype=bool), named.to_numpy()
@@ -158,7 +157,7 @@ def test_caption_amplification_is_the_metric_with_the_influence_functions_error(
         arguments = (labels.loc[one, OBJECTS], attribute[one], called[one])
         row = table.loc[("T->A", model, paper.EVERY)]
         assert row["value"] == pytest.approx(amp.task_to_attribute(*arguments, train=train))
-        error = interval("T->A", *arguments, train=train).half_width / 1.96
+        error = amp.interval("T->A", *arguments, train=train).half_width / 1.96
         assert row["standard_error"] == pytest.approx(error, rel=0.05)  # the interval takes Student's quantile
         # blind: the same errors by gender, whatever the object
         truth = attribute[one].to_numpy(dtype=float)
