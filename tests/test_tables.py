@@ -278,3 +278,11 @@ def test_counts_are_those_of_a_group_by(data):
     assert as_dict == {
         tuple(None if pd.isna(v) else v for v in key): size for key, size in zip(keys, expected, strict=True)
     }
+
+
+def test_dictionaries_of_arrow_keep_their_order_whatever_stands_beside_them():
+    codes = pa.DictionaryArray.from_arrays(pa.array([1, 0, 1]), pa.array(["small", "large"]))
+    frame = pd.DataFrame({"size": pd.Series(pd.arrays.ArrowExtensionArray(codes)), "mixed": [1, "one", {}]})
+    found = tables.counts(frame, ["size"])
+    assert found["size"].cat.categories.tolist() == ["small", "large"]
+    assert dict(zip(found["size"], found[tables.COUNT], strict=True)) == {"small": 1, "large": 2}
