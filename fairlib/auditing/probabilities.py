@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
 
 from fairlib.auditing import comparing, summary
 from fairlib.auditing.groups import Family, family
@@ -59,38 +58,6 @@ def calibration(people: People, group: np.ndarray, groups: list[int], alpha: flo
         ends = {"low": low[0, here], "high": high[0, here]}
         n, observed = sides.n[0, here].astype(np.int64), sides.value[0, here]
         yield code, {"n": n, "probability": probability[here], "observed": observed} | ends
-
-
-def slopes(people: People, group: np.ndarray, groups: list[int], alpha: float) -> Iterator[tuple]:
-    """Yield by how much the log odds of the label rise with those of the probability: 1 where probabilities hold.
-
-    Less than 1: they are too extreme; more: too timid. A logistic regression in each group (Cox 1958, Biometrika 45;
-    Van Calster et al. 2019, BMC Medicine 17). low, high : by the variance between cases or sources (Liang and Zeger
-    1986) and Student's t. NaN where the label is always, or never, the class, or probabilities tell it without fail.
-    """
-    odds = special.logit(np.clip(people.probability(), 1e-9, 1 - 1e-9))
-    for code in groups:
-        mine = (group == code) & (people.count > 0)
-        count, x = people.count[mine].astype(float), np.column_stack([np.ones(mine.sum()), odds[mine]])
-        truth = (people.label == people.positive[0])[mine]
-        weights, n = np.array([0.0, 1.0]), count.sum()
-        for _ in range(30):  # Newton's method, which does not settle where there is no answer
-            chance = special.expit(x @ weights)
-            bread = np.linalg.pinv((x.T * (count * chance * (1 - chance))) @ x)
-            step = bread @ (x.T @ (count * (truth - chance)))
-            weights = weights + step
-        settled = np.abs(step).max() < 1e-6 and bread[1, 1] > 0 and np.ptp(x[:, 1]) > 0
-        residual, units = x * (truth - chance)[:, None], n
-        if people.source is None:
-            meat = (residual.T * count) @ residual
-        else:
-            source = np.unique(people.source[mine], return_inverse=True)[1]
-            summed = np.stack([np.bincount(source, column * count) for column in residual.T])
-            meat, units = summed @ summed.T, source.max() + 1.0
-        error = np.sqrt((bread @ meat @ bread)[1, 1] * units / (units - 1)) if settled else np.nan
-        slope, far = weights[1] if settled else np.nan, stats.t.isf(alpha / 2, units - 1) * error
-        means = {"probability": people.score[mine].sum() / n, "observed": count @ truth / n}
-        yield code, {"n": int(n)} | means | {"slope": slope, "low": slope - far, "high": slope + far}
 
 
 def thresholds(people: People, group: np.ndarray, groups: list[int], alpha: float) -> Iterator[tuple]:

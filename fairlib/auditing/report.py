@@ -73,11 +73,6 @@ class Report:
         return probabilities.table(self.levels, self.setting, probabilities.calibration)
 
     @cached_property
-    def slopes(self) -> pd.DataFrame | None:
-        """Return a number for each group: how far its probabilities hold (`probabilities.slopes`)."""
-        return probabilities.table(self.levels, self.setting, probabilities.slopes)
-
-    @cached_property
     def thresholds(self) -> pd.DataFrame | None:
         """Return what other thresholds would do for each group (`probabilities.thresholds`)."""
         return probabilities.table(self.levels, self.setting, probabilities.thresholds)
