@@ -103,7 +103,7 @@ def interaction(people: People, sums: Sums, family: Family, group: int) -> tuple
         sources = min(len(np.unique(people.source[cell == code])) for code in range(cells))
         variance = (np.bincount(people.source, residual) ** 2).sum() * sources / max(sources - 1, 1e-9)
         freedom = max(sources - 1, 1)
-    elif sums.rate.uses_probability or sums.powers:
+    elif not sums.of_shares:
         squares = sums.power(0, 2) - mean[cell] * (2 * sums.power(1, 1) - mean[cell] * sums.power(2, 0))
         variance = (np.bincount(cell, squares, cells) / (n**2 - n2)).sum()
     else:
@@ -126,9 +126,9 @@ def changes(people: People, families: Iterable[Family], setting: Setting) -> pd.
     asked, found = {name: rate for name, rate in asked if {*rate.outcomes[-1]} in fixed}, []
     models = (rates.sums(one, asked) for one in (people, replace(people, prediction=people.compare)))
     for before, after in zip(*models, strict=True):
-        cells = {"n": before.count, "before": before.total, "after": after.total}
-        cells["more"] = np.where(before.total > 0, 0, after.total)
-        cells["fewer"] = np.where(after.total > 0, 0, before.total)
+        cells = {"n": before.count, "before": before.power(0, 1), "after": after.power(0, 1)}
+        cells["more"] = np.where(cells["before"] > 0, 0, cells["after"])
+        cells["fewer"] = np.where(cells["after"] > 0, 0, cells["before"])
         for family in families:
             about = {"attribute": family.attribute, "group": [family.called(code) for code in family.kept]}
             about |= {"rate": before.name, "class": before.class_name}

@@ -31,6 +31,11 @@ STEP, EDGE = 0.01, 1e-9  # of levels, in log odds: fine at rare classes too; wha
 MOST_TIED = 200_000  # cases: of more, the counts by level do not say which belong together
 
 ROLES = ("label", "prediction", "probability", "source", "count", "within", "compare", "cost", "weight")
+LIMITS = {  # of columns that hold a number for each case
+    "probability": ("lie in [0, 1]", 0, 1),
+    "weight": ("hold weights (0 to 1e100)", 0, 1e100),
+    "cost": ("hold numbers from -1e300 to 1e300", -1e300, 1e300),
+}
 KEYS = ("label", "prediction", "source", "within", "compare")  # what cases of a cell share, beside their groups
 
 
@@ -63,7 +68,6 @@ class People:
     prediction: np.ndarray | None = None
     source: np.ndarray | None = None
     score: np.ndarray | None = None  # the sum of the cell's probabilities of the positive class
-    square: np.ndarray | None = None  # the sum of their squares
     level: np.ndarray | None = None  # of the probability, where cells are counted by level too
     within: Coded | None = None  # the stratum of each cell
     compare: np.ndarray | None = None  # codes of the classes that another model predicts
@@ -81,7 +85,7 @@ class People:
         """Return comparisons with costs in the units of their column."""
         if self.cost is not None:
             mine, origin = rows["rate"] == "cost", dict.fromkeys(["value", "value_against"], self.cost.middle)
-            for name in {*origin, "difference", "low", "high", "detectable", "margin"} & {*rows}:
+            for name in {*origin, "difference", "low", "high", "margin"} & {*rows}:
                 rows[name] = np.where(mine, origin.get(name, 0.0) + self.cost.reach * rows[name], rows[name])
         return rows
 
@@ -146,37 +150,31 @@ def label_text(value) -> str:
 
 def _cost(table, name: str) -> Cost:
     """Find how far costs reach; sums of squares of what lies between -1 and 1 lose no digits. One more pass."""
-    number, limits = nw.col(name).cast(nw.Float64), ("cost", "hold numbers from -1e300 to 1e300", -1e300, 1e300)
+    number = nw.col(name).cast(nw.Float64)
     ends = {"lowest": tables.Total(number, "min"), "highest": tables.Total(number, "max")}
-    low, high = tables.reduce(table, [], ends, limits={name: limits}).iloc[0]
+    low, high = tables.reduce(table, [], ends, limits={name: ("cost", *LIMITS["cost"])}).iloc[0]
     return Cost(name, (low + high) / 2, (high - low) / 2 or 1.0)
 
 
 def _cells(table, columns: Columns, cost: Cost | None = None, *, by_level: bool = False) -> pd.DataFrame:
     """Return one row per combination of the columns' values, with its count and its sums of probabilities or costs."""
     by = [*columns.group, *(name for role in KEYS if (name := getattr(columns, role)))]
-    totals, derived, limits = {COUNT: tables.cases(columns.count)}, {}, {}
-    held = {name: nw.col(name).cast(nw.Float64) for name in (columns.probability, columns.cost, columns.weight) if name}
-    value, size = held.get(columns.probability, 0.0), held.get(columns.weight, 1.0)
-    if columns.probability:
-        if columns.prediction is None:
-            derived[DECIDED] = value >= columns.threshold
-        if by_level:
-            inside = value.clip(EDGE, 1 - EDGE)
-            derived[LEVEL] = ((inside / (1 - inside)).log() / STEP).round()
-        else:
-            limits[columns.probability] = ("probability", "lie in [0, 1]", 0, 1)
-    if columns.weight:
-        limits[columns.weight] = ("weight", "hold weights (0 to 1e100)", 0, 1e100)
+    numbers = {role: nw.col(name).cast(nw.Float64) for role in LIMITS if (name := getattr(columns, role))}
+    value, size, derived = numbers.get("probability", 0.0), numbers.get("weight", 1.0), {}
+    if columns.probability and columns.prediction is None:
+        derived[DECIDED] = value >= columns.threshold
+    if by_level:
+        inside = value.clip(EDGE, 1 - EDGE)
+        derived[LEVEL] = ((inside / (1 - inside)).log() / STEP).round()
     if cost:
-        value = size * ((held[cost.name] - cost.middle) / cost.reach)
+        value = size * ((numbers["cost"] - cost.middle) / cost.reach)
     times = nw.col(columns.count) if columns.count else 1.0  # a row's numbers belong to as many cases
-    most = 3 if cost else 0 if not columns.probability else 1 if by_level else 2
+    totals, most = {COUNT: tables.cases(columns.count)}, 3 if cost else 2 if columns.probability else 0
     for a, b in POWERS:
         if (columns.weight or not a) and b <= most:
             totals[POWER.format(a, b)] = tables.Total(math.prod([size] * a + [value] * b, start=times))
-    how = {"derived": derived, "uses": [*held], "limits": limits, "count": columns.count}
-    return tables.reduce(table, [*by, *derived], totals, **how)
+    limits = {getattr(columns, role): (role, *LIMITS[role]) for role in numbers}
+    return tables.reduce(table, [*by, *derived], totals, derived=derived, limits=limits, count=columns.count)
 
 
 def _powers(cells: pd.DataFrame, columns: Columns, notes: list[str]) -> dict[tuple[int, int], np.ndarray]:
@@ -221,7 +219,7 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive, cost: Cost | None = 
         found["level"] = code(cells[LEVEL])[0]
     found["powers"] = powers = _powers(cells, columns, notes)
     if columns.probability:
-        found |= {"score": powers[0, 1], "square": powers.get((0, 2))}
+        found["score"] = powers[0, 1]
     return People(attributes, tuple(names), tuple(chosen), tuple(notes), cells[COUNT].to_numpy(), cost=cost, **found)
 
 
