@@ -59,7 +59,7 @@ def by_stratum(questions: Sequence[tuple[Sums, Family]], within: Coded, *, alpha
 
 def _parts(sums: Sums, family: Family, within: Coded) -> Iterator[tuple[str, Contrast]]:
     for code, name in enumerate(within.names):
-        if code != within.missing:
+        if name != within.missing:
             yield name, comparing.contrast(sums.only(within.codes == code), family)
 
 

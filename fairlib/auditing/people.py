@@ -44,7 +44,7 @@ class Coded(NamedTuple):
 
     codes: np.ndarray
     names: tuple[str, ...]
-    missing: int | None = None  # the code of cases without a value
+    missing: str | None = None  # the name of cases without a value
 
 
 class Cost(NamedTuple):
@@ -231,12 +231,11 @@ def _attribute(column: pd.Series, count: pd.Series, notes: list[str]) -> Coded:
         notes.append(f"{called} holds values that look alike, such as 1 and '1'; they are kept apart.")
     if len(names) > MANY:
         notes.append(f"{called} has {len(names):,} different values; does it name groups, or number rows?")
-    if (missing := codes < 0).any():
-        codes = np.where(missing, len(names), codes)
-        names.append(MISSING if MISSING not in names else f"{MISSING} value")
-        share = count[missing].sum() / count.sum()
-        notes.append(f"{called} has no value in {int(count[missing].sum()):,} case(s) ({share:.1%}): set aside.")
-    return Coded(codes, tuple(names), len(names) - 1 if missing.any() else None)
+    if not (lacking := codes < 0).any():
+        return Coded(codes, tuple(names))
+    missing, cases = MISSING if MISSING not in names else f"{MISSING} value", count[lacking].sum()
+    notes.append(f"{called} has no value in {int(cases):,} case(s) ({cases / count.sum():.1%}): set aside.")
+    return Coded(np.where(lacking, len(names), codes), (*names, missing), missing)
 
 
 def _spelled(values: list) -> list[str]:
@@ -273,12 +272,12 @@ def _classes(outcomes: dict[str, pd.Series], columns: Columns, positive) -> tupl
     if apart and (len(classes) > 2 or len({isinstance(value, str) for value in classes}) > 1):
         both = f"the labels are {listed(found['label'])}, the predictions {listed(found['prediction'])}"
         raise ValueError(f"columns {held} have no class in common: {both}")
-    if columns.prediction is None and not columns.label:  # nothing has been named yet
+    if columns.prediction is None and not outcomes:  # nothing has been named yet
         text = f"{columns.threshold:g}"
         classes = [f"below {text}", positive if positive is not None else f"{text} or more"]
     elif columns.prediction is None and len(classes) > 2:
         why = "with more than two, a column of probabilities makes no predictions"
-        raise ValueError(f"prediction: column {columns.label!r} has {len(classes)} classes, {listed(classes)}; {why}")
+        raise ValueError(f"prediction: column {held} has {len(classes)} classes, {listed(classes)}; {why}")
     elif columns.prediction is None and len(classes) == 1 and positive is not None:
         classes += [positive] * (label_text(positive) != label_text(classes[0]))  # a label that happens to be constant
     written, names = [*map(label_text, classes)], _spelled(classes)

@@ -49,7 +49,8 @@ def calibration(people: People, group: np.ndarray, groups: list[int], alpha: flo
     places, place = np.unique(people.probability(BINS), return_inverse=True)
     cells = (int(group.max()) + 1) * len(places)
     bins = Family((), ((),) * cells, group * len(places) + place, np.arange(cells), None, people.source)
-    sides = comparing.contrast(Sums("observed", RATES["misses"], "", people.count, {(0, 1): truth, (0, 2): truth}), bins)
+    sums = Sums("observed", RATES["misses"], "", people.count, {(0, 1): truth})
+    sides = comparing.contrast(sums, bins)
     low, high = (np.where(np.isnan(alpha), np.nan, end) for end in comparing.limits(sides, alpha))
     probability = bins.total(people.score) / np.maximum(sides.n[0], 1)
     for code in groups:

@@ -132,5 +132,5 @@ def _sums(people: People, rate: Rate, c: int | None) -> tuple[np.ndarray, Mappin
     truth, found = (True, people.label == people.prediction) if c is None else (truth, people.prediction == c)
     outcome = np.where(truth, 2, 0) + found
     event, among = (np.isin(outcome, [*map(OUTCOMES.index, names)]) for names in rate.outcomes)
-    keys = [(a, b) for a, b in POWERS if not a or (1, 0) in people.powers]
+    keys = POWERS if (1, 0) in people.powers else [(0, 1)]
     return count * among, {(a, b): (event if b else among) * people.power(a + b, 0) for a, b in keys}

@@ -124,6 +124,14 @@ def test_two_models_are_compared_without_labels(frame):
     np.testing.assert_array_equal(counted.compare, 1 - counted.prediction)
 
 
+def test_another_models_classes_are_those_of_the_probability_too(frame):
+    columns, other = COLUMNS._replace(label=None, prediction=None, compare="other"), np.array(["no", "yes"] * 250)
+    counted = people.read(frame.assign(other=other), columns)
+    assert counted.classes == ("no", "yes") and counted.positive == (1,)
+    assert counted.count[counted.compare == 1].sum() == 250
+    assert counted.count[counted.prediction == 1].sum() == (frame["score"] >= 0.5).sum()
+
+
 def test_text_beside_numbers_is_one_class_in_whatever_column(frame):
     columns = COLUMNS._replace(probability=None, compare="other")
     text, same = frame["label"].astype(str), people.read(frame.assign(other=1), columns)
