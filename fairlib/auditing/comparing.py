@@ -19,10 +19,6 @@ Wilson's; Zou and Donner 2008). The test is the interval's own: p is the level a
 
 A few cases that happen to hold no rare large value vary too little, and one would be far too sure of them. So no side
 is worth more than if its sources varied as those of both sides do, and one more that is all wrong, or all right.
-
-A difference d of n cases from the others is shown with the power asked for if d = z(α/2) √(v₀/n + v) + z(power) √(v₁/n
-+ v), where v₀ is the variance of a case if the group is like the others, v₁ if it differs by d towards one half, and v
-that of the others' mean. A normal approximation: for rare events and strict levels the power comes out up to 0.1 lower.
 """
 
 from collections.abc import Callable
@@ -112,8 +108,8 @@ def contrast(sums: Sums, family: Family) -> Contrast:
             if sums.name == COST:
                 third = power(0, 3) - 3 * mean * power(1, 2) + 3 * mean**2 * power(2, 1) - mean**3 * of_sizes[1]
                 third = np.nan_to_num(third / n**3)
-            shared = shared / span**2
-            worth, freedom, correlation = _worth(n, (mean + span - 1) / span, of_sizes, squares, shared)
+            share = (mean + span - 1) / span  # of what is possible
+            worth, freedom, correlation = _worth(n, share, of_sizes, squares, shared / span**2)
             worth = worth if sums.rate.uses_probability else np.minimum(worth, cases)
             of_mean, expected = _spread(mean, span) / worth, np.full(n.shape[1], np.nan)
             variance, others = of_mean[1] * units[1], of_mean[1]
@@ -230,10 +226,8 @@ def _over_sources(sums: Sums, family: Family, mean: np.ndarray) -> tuple[Callabl
     n, k = (np.bincount(place, values, minlength=len(group)) for values in summed)
     whole = np.ones(len(group)) if family.reference is None else group == family.reference
     whole_n, whole_k = (np.bincount(source, values * whole) for values in (n, k))
-    rank = np.full(len(family), -1)
-    rank[family.compared] = np.arange(len(family.compared))
-    touched = rank[group] >= 0
-    group, source, n, k = rank[group[touched]], source[touched], n[touched], k[touched]
+    own = np.isin(group, family.compared)
+    group, source, n, k = np.searchsorted(family.compared, group[own]), source[own], n[own], k[own]
     mine = 1.0 if family.reference is None else 0.0  # the reference never includes the group itself
     here = whole_n[source], whole_k[source]
     others = here[0] - mine * n, here[1] - mine * k
@@ -250,8 +244,11 @@ def _over_sources(sums: Sums, family: Family, mean: np.ndarray) -> tuple[Callabl
 def settling(plan: Contrast, *, size: np.ndarray, alpha: float, power: float) -> tuple[np.ndarray, np.ndarray]:
     """Return how many more cases of the group would show a difference of `size`, and how many times as many of all.
 
-    More: the others stay as they are (infinite where these are too few), and for shares 1 / size more, as an exact test
-    jumps from count to count. Times: all groups grow, mixed as now.
+    A difference d of n cases from the others is shown with the power asked for if d = z(α/2) √(v₀/n + v) + z(power)
+    √(v₁/n + v), where v₀ is the variance of a case if the group is like the others, v₁ if it differs by d towards one
+    half, and v that of the others' mean: an approximation, whose power is up to 0.1 lower for rare events and strict
+    levels. More cases: the others stay as they are (infinite where these are too few), and shares need 1 / size more,
+    as an exact test jumps from count to count. Times: all groups grow, mixed as now.
     """
     share = plan.expected + np.where(plan.expected < 0.5, 1, -1) * np.minimum(size, np.abs(plan.expected - 0.5))
     there = np.where(np.isfinite(plan.expected), share * (1 - share), plan.variance)

@@ -8,7 +8,7 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import narwhals as nw
@@ -64,6 +64,7 @@ class People:
     positive: tuple[int, ...]  # the classes that are measured, one against the rest
     notes: tuple[str, ...]  # what a reader should know about how the columns were read
     count: np.ndarray
+    powers: Mapping[tuple[int, int], np.ndarray]  # Σ wᵃ (w c)ᵇ, of weights w and costs or probabilities c, by (a, b)
     label: np.ndarray | None = None  # codes of classes
     prediction: np.ndarray | None = None
     source: np.ndarray | None = None
@@ -72,14 +73,9 @@ class People:
     within: Coded | None = None  # the stratum of each cell
     compare: np.ndarray | None = None  # codes of the classes that another model predicts
     cost: Cost | None = None
-    powers: Mapping[tuple[int, int], np.ndarray] = field(default_factory=dict)  # those that are not the count
 
     def __len__(self) -> int:
         return int(self.count.sum())
-
-    def power(self, a: int, b: int) -> np.ndarray:
-        """Return Σ wᵃ (w c)ᵇ over the cases of each cell, of weight w (1 without weights) and cost c."""
-        return self.powers.get((a, b), self.powers.get((0, b), self.count))
 
     def in_units(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return comparisons with costs in the units of their column."""
@@ -92,14 +88,10 @@ class People:
     def probability(self, most: int | None = None) -> np.ndarray:
         """Return that of each cell: the mean over its level, or over one of `most` wider levels of equal shares."""
         count, total = (np.bincount(self.level, values) for values in (self.count, self.score))
-        mean = total / count
-        if most is not None and len(mean) > most:
-            order = np.argsort(mean, kind="stable")
-            middle = np.empty_like(mean)
-            middle[order] = np.cumsum(count[order]) - count[order] / 2
-            wide = (middle * most / count.sum()).astype(int)
-            mean = (np.bincount(wide, total) / np.maximum(np.bincount(wide, count), 1))[wide]
-        return mean[self.level]
+        if most is not None and len(count) > most:  # levels are in order
+            wide = ((count.cumsum() - count / 2) * most / count.sum()).astype(int)
+            count, total = (np.bincount(wide, values)[wide] for values in (count, total))
+        return (total / count)[self.level]
 
 
 def read(table, columns: Columns, *, positive=None) -> People:
@@ -217,10 +209,10 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive, cost: Cost | None = 
         found["within"] = _attribute(cells[columns.within], cells[COUNT], notes)
     if LEVEL in cells:
         found["level"] = code(cells[LEVEL])[0]
-    found["powers"] = powers = _powers(cells, columns, notes)
+    count, powers = cells[COUNT].to_numpy(), _powers(cells, columns, notes)
     if columns.probability:
         found["score"] = powers[0, 1]
-    return People(attributes, tuple(names), tuple(chosen), tuple(notes), cells[COUNT].to_numpy(), cost=cost, **found)
+    return People(attributes, tuple(names), tuple(chosen), tuple(notes), count, powers, cost=cost, **found)
 
 
 def _attribute(column: pd.Series, count: pd.Series, notes: list[str]) -> Coded:
@@ -272,12 +264,12 @@ def _classes(outcomes: dict[str, pd.Series], columns: Columns, positive) -> tupl
     if apart and (len(classes) > 2 or len({isinstance(value, str) for value in classes}) > 1):
         both = f"the labels are {listed(found['label'])}, the predictions {listed(found['prediction'])}"
         raise ValueError(f"columns {held} have no class in common: {both}")
+    if columns.probability and len(classes) > 2 and (columns.prediction is None or positive is None):
+        many = f"{len(classes)} in {held}: {listed(classes)}; name it as positive, beside a column of predictions"
+        raise ValueError(f"probability: column {columns.probability!r} holds that of one class, and there are {many}")
     if columns.prediction is None and not outcomes:  # nothing has been named yet
         text = f"{columns.threshold:g}"
         classes = [f"below {text}", positive if positive is not None else f"{text} or more"]
-    elif columns.prediction is None and len(classes) > 2:
-        why = "with more than two, a column of probabilities makes no predictions"
-        raise ValueError(f"prediction: column {held} has {len(classes)} classes, {listed(classes)}; {why}")
     elif columns.prediction is None and len(classes) == 1 and positive is not None:
         classes += [positive] * (label_text(positive) != label_text(classes[0]))  # a label that happens to be constant
     written, names = [*map(label_text, classes)], _spelled(classes)
@@ -289,7 +281,4 @@ def _classes(outcomes: dict[str, pd.Series], columns: Columns, positive) -> tupl
         names, chosen = [f"not {positive}", positive], [1]
     else:
         raise ValueError(f"positive: no class {positive!r} in column(s) {held}; they hold {listed(written)}")
-    if columns.probability and len(chosen) > 1:
-        several = f"but there are {len(classes)}; say which, one of {listed(classes)}"
-        raise ValueError(f"positive: column {columns.probability!r} holds the probability of one class, {several}")
     return classes, names, chosen

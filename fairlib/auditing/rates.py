@@ -6,7 +6,7 @@ qualify, the sum of their values, and the sum of the squares.
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,7 +55,7 @@ class Sums(NamedTuple):
     rate: Rate
     class_name: str
     count: np.ndarray
-    powers: Mapping[tuple[int, int], np.ndarray]  # those that are not the count, as of `People.power`
+    powers: Mapping[tuple[int, int], np.ndarray]  # those that are not the count, as of `People`
 
     @property
     def of_shares(self) -> bool:
@@ -88,14 +88,14 @@ def own(name: str, share: str) -> Rate:
     >>> own("wrongly approved", "FP / TP FP FN TN").outcomes
     [['FP'], ['TP', 'FP', 'FN', 'TN']]
     """
-    rate = Rate(f"{name} ({share}, of {{c}})", "", share=share)
-    counted, among = rate.outcomes if isinstance(share, str) and share.count("/") == 1 else ((), ())
+    counted, among = map(str.split, share.split("/")) if isinstance(share, str) and share.count("/") == 1 else ((), ())
     if name in RATES or not counted or not {*counted} < {*among} <= {*OUTCOMES}:
         said = f"as in 'FN / TP FN', outcomes that are counted and those that qualify, of {listed(OUTCOMES)}"
         raise ValueError(f"rates: {name!r} must be a new name with a share, {said}; found {share!r}")
     which = f"that are {' or '.join(among)} of {{c}}" if len({*among}) < len(OUTCOMES) else ""
     said = name.replace("{", "{{").replace("}", "}}")
-    return replace(rate, words=f"of {{n}} cases{' ' * bool(which)}{which}, {{value}} are {said}", qualifies=which)
+    words = f"of {{n}} cases{' ' * bool(which)}{which}, {{value}} are {said}"
+    return Rate(f"{name} ({share}, of {{c}})", words, which, share)
 
 
 def measured(people: People, rates: Mapping[str, Rate], names: Iterable[str] = (), own=()) -> dict[str, Rate]:
@@ -123,14 +123,16 @@ def sums(people: People, rates: Mapping[str, Rate]) -> Iterator[Sums]:
 
 
 def _sums(people: People, rate: Rate, c: int | None) -> tuple[np.ndarray, Mapping]:
-    count, total, square = people.count, people.power(0, 1), people.power(0, 2)
+    count, powers = people.count, people.powers
     if rate.uses_probability and "label" not in rate.needs:
-        return count, people.powers
+        return count, powers
     truth = people.label == c  # alike for all cases of a cell, so that (p - y)² = p² - 2 p y + y can be summed
     if rate.uses_probability:
+        total, square = powers[0, 1], powers[0, 2]
         return count, {(0, 1): total - truth * count, (0, 2): square - truth * (2 * total - count)}
     truth, found = (True, people.label == people.prediction) if c is None else (truth, people.prediction == c)
     outcome = np.where(truth, 2, 0) + found
     event, among = (np.isin(outcome, [*map(OUTCOMES.index, names)]) for names in rate.outcomes)
-    keys = POWERS if (1, 0) in people.powers else [(0, 1)]
-    return count * among, {(a, b): (event if b else among) * people.power(a + b, 0) for a, b in keys}
+    if (1, 0) not in powers:
+        return count * among, {(0, 1): count * event}
+    return count * among, {(a, b): (event if b else among) * powers[a + b, 0] for a, b in POWERS}

@@ -3,7 +3,7 @@
 people (table -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing (differences,
 intervals, tests; how many more cases are needed; many at once: multiplicity) -> findings (a verdict, what matters most)
 -> page (HTML and other forms). Beside it: people -> summary (Table 2, AUCs), and what is asked further: strata, another
-model, crossings that say more. `command` is `python -m fairlib audit`.
+model, crossings that say more, probabilities. `command` is `python -m fairlib audit`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from fairlib.auditing import comparing, findings, further, groups, page, people, probabilities, summary
+from fairlib.auditing import comparing, findings, further, groups, page, people, summary
 from fairlib.auditing.rates import Sums, measured, sums
 from fairlib.auditing.setting import Setting
 from fairlib.data import write_whole
@@ -69,13 +69,13 @@ class Report:
 
     @cached_property
     def calibration(self) -> pd.DataFrame | None:
-        """Return how often the class is the label where its probability is so (`probabilities.calibration`)."""
-        return probabilities.table(self.levels, self.setting, probabilities.calibration)
+        """Return how often the class is the label where its probability is so (`further.calibration`)."""
+        return further.by_probability(self.levels, self.setting, further.calibration)
 
     @cached_property
     def thresholds(self) -> pd.DataFrame | None:
-        """Return what other thresholds would do for each group (`probabilities.thresholds`)."""
-        return probabilities.table(self.levels, self.setting, probabilities.thresholds)
+        """Return what other thresholds would do for each group (`further.thresholds`)."""
+        return further.by_probability(self.levels, self.setting, further.thresholds)
 
     @cached_property
     def strata(self) -> pd.DataFrame | None:
