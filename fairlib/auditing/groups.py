@@ -96,8 +96,8 @@ def family(people: People, attributes: tuple[str, ...], reference: Mapping[str, 
     wanted = tuple(label_text(reference[name]) for name in attributes if name in reference)
     chosen = names.index(wanted) if wanted in names else None  # a crossing that never occurs is no reference
     if wanted and chosen is None and not others:
-        held = f"it holds {listed(first.names)}"
-        raise ValueError(f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; {held}")
+        known = listed(first.names)
+        raise ValueError(f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; it holds {known}")
     lost = {(name, one.missing) for name, one in zip(attributes, coded, strict=True)} - {*reference.items()}
     kept = [code for code, own in enumerate(names) if lost.isdisjoint(zip(attributes, own, strict=True))]
     if chosen is None and len(kept) == 2:  # the one is the other's mirror

@@ -125,7 +125,7 @@ def by_level(table, columns: Columns, cases: int, positive=None) -> dict[str, Pe
     """
     source, found = columns.source if cases <= MOST_TIED else None, {}
     for name in columns.group if columns.probability else ():
-        alone = columns._replace(group=(name,), within=None, compare=None, source=source)
+        alone = columns._replace(group=(name,), within=None, source=source)
         found[name] = _coded(_cells(table, alone, by_level=True), alone, positive)
     return found
 

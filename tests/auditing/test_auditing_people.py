@@ -125,11 +125,12 @@ def test_two_models_are_compared_without_labels(frame):
 
 
 def test_another_models_classes_are_those_of_the_probability_too(frame):
-    columns, other = COLUMNS._replace(label=None, prediction=None, compare="other"), np.array(["no", "yes"] * 250)
-    counted = people.read(frame.assign(other=other), columns)
-    assert counted.classes == ("no", "yes") and counted.positive == (1,)
-    assert counted.count[counted.compare == 1].sum() == 250
-    assert counted.count[counted.prediction == 1].sum() == (frame["score"] >= 0.5).sum()
+    frame, columns = frame.assign(other=["no", "yes"] * 250), COLUMNS._replace(label=None, prediction=None)
+    columns = columns._replace(compare="other")
+    for counted in (people.read(frame, columns), people.by_level(frame, columns, 500)["sex"]):
+        assert counted.classes == ("no", "yes") and counted.positive == (1,)
+        assert counted.count[counted.compare == 1].sum() == 250
+        assert counted.count[counted.prediction == 1].sum() == (frame["score"] >= 0.5).sum()
 
 
 def test_text_beside_numbers_is_one_class_in_whatever_column(frame):
