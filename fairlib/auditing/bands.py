@@ -28,12 +28,7 @@ def banded(column: pd.Series, count: pd.Series, notes: list[str]) -> pd.Series:
 
 def _numbers(values: pd.Series) -> pd.Series | None:
     """Return values as numbers, or None: text with a leading zero, as in "01", names something."""
-    if pd.api.types.is_bool_dtype(values.dtype) or isinstance(values.dtype, pd.CategoricalDtype):
-        return None
-    if not pd.api.types.is_numeric_dtype(values.dtype):
-        text = values.astype(object)
-        if not text.map(lambda value: isinstance(value, str)).all() or text.str.match(r"0\d").any():
-            return None
-        values = pd.to_numeric(text, errors="coerce")
-    numbers = values.astype(float)
-    return numbers if np.isfinite(numbers).all() else None
+    text = values.astype(str)
+    numbers = pd.to_numeric(text, errors="coerce").astype(float)
+    named = isinstance(values.dtype, pd.CategoricalDtype) or text.str.match(r"0\d").any()
+    return None if named or not np.isfinite(numbers).all() else numbers

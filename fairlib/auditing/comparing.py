@@ -19,10 +19,6 @@ Wilson's; Zou and Donner 2008). The test is the interval's own: p is the level a
 
 A few cases that happen to hold no rare large value vary too little, and one would be far too sure of them. So no side
 is worth more than if its sources varied as those of both sides do, and one more that is all wrong, or all right.
-
-A difference d of n cases from the others is shown with the power asked for if d = z(α/2) √(v₀/n + v) + z(power) √(v₁/n
-+ v), where v₀ is the variance of a case if the group is like the others, v₁ if it differs by d towards one half, and v
-that of the others' mean. A normal approximation: for rare events and strict levels the power comes out up to 0.1 lower.
 """
 
 from collections.abc import Callable
@@ -33,7 +29,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from fairlib.auditing.groups import Family
-from fairlib.auditing.rates import Sums
+from fairlib.auditing.rates import COST, Sums
 from fairlib.interval import bisection
 
 SUREST = 20.0  # standard deviations: p-values below 1e-88 are not told apart
@@ -102,18 +98,18 @@ def contrast(sums: Sums, family: Family) -> Contrast:
             power, shared = _over_sources(sums, family, mean)
         of_sizes = power(2, 0), power(3, 0)
         units = np.floor(np.nan_to_num(n**2 / of_sizes[0]) * (1 + ROUNDING))
-        if family.source is None and not sums.rate.uses_probability and not sums.powers:
+        if family.source is None and sums.of_shares:
             worth, freedom, correlation = n, np.full(n.shape, np.inf), np.zeros(n.shape[1])
             # A group as yet too small to know is taken to be like the others; half a case more keeps off the edge.
             expected = (k[1] + 0.5) / (n[1] + 1)
             variance, others = expected * (1 - expected), expected * (1 - expected) / n[1]
         else:
             squares = (power(0, 2) - 2 * mean * power(1, 1) + mean**2 * of_sizes[0]) / span**2
-            if sums.rate.needs == ("cost",):
+            if sums.name == COST:
                 third = power(0, 3) - 3 * mean * power(1, 2) + 3 * mean**2 * power(2, 1) - mean**3 * of_sizes[1]
                 third = np.nan_to_num(third / n**3)
-            shared = shared / span**2
-            worth, freedom, correlation = _worth(n, (mean + span - 1) / span, of_sizes, squares, shared)
+            share = (mean + span - 1) / span  # of what is possible
+            worth, freedom, correlation = _worth(n, share, of_sizes, squares, shared / span**2)
             worth = worth if sums.rate.uses_probability else np.minimum(worth, cases)
             of_mean, expected = _spread(mean, span) / worth, np.full(n.shape[1], np.nan)
             variance, others = of_mean[1] * units[1], of_mean[1]
@@ -230,10 +226,8 @@ def _over_sources(sums: Sums, family: Family, mean: np.ndarray) -> tuple[Callabl
     n, k = (np.bincount(place, values, minlength=len(group)) for values in summed)
     whole = np.ones(len(group)) if family.reference is None else group == family.reference
     whole_n, whole_k = (np.bincount(source, values * whole) for values in (n, k))
-    rank = np.full(len(family), -1)
-    rank[family.compared] = np.arange(len(family.compared))
-    touched = rank[group] >= 0
-    group, source, n, k = rank[group[touched]], source[touched], n[touched], k[touched]
+    own = np.isin(group, family.compared)
+    group, source, n, k = np.searchsorted(family.compared, group[own]), source[own], n[own], k[own]
     mine = 1.0 if family.reference is None else 0.0  # the reference never includes the group itself
     here = whole_n[source], whole_k[source]
     others = here[0] - mine * n, here[1] - mine * k
@@ -247,34 +241,25 @@ def _over_sources(sums: Sums, family: Family, mean: np.ndarray) -> tuple[Callabl
     return power, np.bincount(group, residuals, minlength=mean.shape[1])
 
 
-def more_needed(plan: Contrast, *, margin: float, alpha: float, power: float) -> np.ndarray:
-    """Return how many more cases of the group would show a difference of `margin`, the others staying as they are.
+def settling(plan: Contrast, *, size: np.ndarray, alpha: float, power: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many more cases of the group would show a difference of `size`, and how many times as many of all.
 
-    For shares 1/margin more, as an exact test jumps from count to count; infinite where the others are too few.
+    A difference d of n cases from the others is shown with the power asked for if d = z(α/2) √(v₀/n + v) + z(power)
+    √(v₁/n + v), where v₀ is the variance of a case if the group is like the others, v₁ if it differs by d towards one
+    half, and v that of the others' mean: an approximation, whose power is up to 0.1 lower for rare events and strict
+    levels. More cases: the others stay as they are (infinite where these are too few), and shares need 1 / size more,
+    as an exact test jumps from count to count. Times: all groups grow, mixed as now.
     """
-    none, most = np.zeros(len(plan.span)), np.full(len(plan.span), MOST_MORE)
-    size = bisection(lambda n: _reach(plan, 2**n, margin, alpha, power) > margin, none, most, steps=60)
-    jumps = np.where(np.isfinite(plan.expected), 1 / margin, 0)
-    wanted = np.where(size >= MOST_MORE - 0.1, np.inf, np.ceil(2**size + jumps - 1e-6))
-    return np.where(np.isnan(margin), np.nan, np.maximum(wanted - plan.units[0], 0))
-
-
-def detectable(plan: Contrast, *, alpha: float, power: float) -> np.ndarray:
-    """Return the smallest true difference that the present cases show with probability `power` at level `alpha`."""
-    difference = np.full(len(plan.span), 0.1)
-    for _ in range(40):  # what is to be seen changes the variance a little, so it is found by going round
-        difference = np.minimum(_reach(plan, np.maximum(plan.units[0], 1), difference, alpha, power), 1.0)
-    return difference
-
-
-def growth(plan: Contrast, *, margin: float, alpha: float, power: float) -> np.ndarray:
-    """Return how many times as many cases of all groups, mixed as now, would show a difference of `margin`."""
-    return (_reach(plan, np.maximum(plan.units[0], 1), margin, alpha, power) / margin) ** 2
-
-
-def _reach(plan: Contrast, n: np.ndarray, difference: np.ndarray | float, alpha: float, power: float) -> np.ndarray:
-    """Return the difference that n cases show, if the group's own variance is that at `difference` from the others."""
-    share = plan.expected + np.where(plan.expected < 0.5, 1, -1) * np.minimum(difference, np.abs(plan.expected - 0.5))
+    share = plan.expected + np.where(plan.expected < 0.5, 1, -1) * np.minimum(size, np.abs(plan.expected - 0.5))
     there = np.where(np.isfinite(plan.expected), share * (1 - share), plan.variance)
-    error, error_there = (np.sqrt(variance / n + plan.variance_others) for variance in (plan.variance, there))
-    return -ndtri(alpha / 2) * error + ndtri(power) * error_there
+
+    def reach(n: np.ndarray) -> np.ndarray:  # the difference that n cases show
+        error, error_there = (np.sqrt(variance / n + plan.variance_others) for variance in (plan.variance, there))
+        return -ndtri(alpha / 2) * error + ndtri(power) * error_there
+
+    none, most = np.zeros(len(plan.span)), np.full(len(plan.span), MOST_MORE)
+    found = bisection(lambda n: reach(2**n) > size, none, most, steps=60)
+    jumps = np.where(np.isfinite(plan.expected), 1 / size, 0)
+    wanted = np.where(found >= MOST_MORE - 0.1, np.inf, np.ceil(2**found + jumps - 1e-6))
+    more = np.where(np.isnan(size), np.nan, np.maximum(wanted - plan.units[0], 0))
+    return more, (reach(np.maximum(plan.units[0], 1)) / size) ** 2

@@ -77,13 +77,10 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting, cases: Peo
 
     multiplicity.coverage_level(decide, questions, alpha=setting.alpha)
     # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
-    level = {"alpha": share / questions, "power": setting.power}
-    rows["detectable"] = comparing.detectable(compared, **level)
-    own = np.fmax(np.abs(compared.difference), margin)
-    for more, growth, size in (("more", "growth", margin), ("settled_by", "settled_growth", own)):
-        with np.errstate(divide="ignore"):  # no difference, and no margin
-            rows[more] = comparing.more_needed(compared, margin=size, **level)
-            rows[growth] = comparing.growth(compared, margin=size, **level)
+    size = np.fmax(np.abs(compared.difference), margin)
+    with np.errstate(divide="ignore"):  # no difference, and no margin
+        settling = comparing.settling(compared, size=size, alpha=share / questions, power=setting.power)
+    rows["settled_by"], rows["settled_growth"] = settling
     return cases.in_units(rows)
 
 

@@ -1,19 +1,22 @@
-"""What is asked beside the comparisons: within strata, of crossed attributes, of another model on the same cases.
+"""What is asked beside the comparisons: within strata, of crossed attributes, of another model, of probabilities.
 
 Strata: applicants for one department are compared with applicants for the same department. The common difference is
 Mantel and Haenszel's: Σ w (p₁ - p₂) / Σ w over strata with w = n₁ n₂ / (n₁ + n₂). Either side is then a mean of its
 rates with the same weights, worth m (1 - m) / V independent cases, where V is the variance of the mean; a stratum that
 holds one side only says nothing. Greenland and Robins 1985, Biometrics 41.
+
+Probabilities are looked at by cases counted by group, label and level of the probability (`people.by_level`), so the
+cost does not depend on the number of cases. A level is a hundredth of the log odds wide: none moves by more than .0025.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairlib.auditing import comparing, multiplicity, rates
+from fairlib.auditing import comparing, groups, multiplicity, rates, summary
 from fairlib.auditing.comparing import Contrast
 from fairlib.auditing.groups import Family
 from fairlib.auditing.people import Coded, People
@@ -22,6 +25,9 @@ from fairlib.auditing.setting import Setting
 from fairlib.intervals.proportions import mcnemar
 
 MOST = 20  # crossings that are tested, those that matter most: each at a 20th of the level
+MOST_GROUPS = 25  # whose probabilities are looked at, the largest
+BINS = 10  # of the probabilities, at equal shares of all cases
+THRESHOLDS = np.arange(1, 100) / 100
 
 
 def common(sums: Sums, family: Family, within: Coded | None) -> Contrast:
@@ -59,7 +65,7 @@ def by_stratum(questions: Sequence[tuple[Sums, Family]], within: Coded, *, alpha
 
 def _parts(sums: Sums, family: Family, within: Coded) -> Iterator[tuple[str, Contrast]]:
     for code, name in enumerate(within.names):
-        if code != within.missing:
+        if name != within.missing:
             yield name, comparing.contrast(sums.only(within.codes == code), family)
 
 
@@ -103,7 +109,7 @@ def interaction(people: People, sums: Sums, family: Family, group: int) -> tuple
         sources = min(len(np.unique(people.source[cell == code])) for code in range(cells))
         variance = (np.bincount(people.source, residual) ** 2).sum() * sources / max(sources - 1, 1e-9)
         freedom = max(sources - 1, 1)
-    elif sums.rate.uses_probability or sums.powers:
+    elif not sums.of_shares:
         squares = sums.power(0, 2) - mean[cell] * (2 * sums.power(1, 1) - mean[cell] * sums.power(2, 0))
         variance = (np.bincount(cell, squares, cells) / (n**2 - n2)).sum()
     else:
@@ -126,19 +132,75 @@ def changes(people: People, families: Iterable[Family], setting: Setting) -> pd.
     asked, found = {name: rate for name, rate in asked if {*rate.outcomes[-1]} in fixed}, []
     models = (rates.sums(one, asked) for one in (people, replace(people, prediction=people.compare)))
     for before, after in zip(*models, strict=True):
-        cells = {"n": before.count, "before": before.total, "after": after.total}
-        cells["more"] = np.where(before.total > 0, 0, after.total)
-        cells["fewer"] = np.where(after.total > 0, 0, before.total)
+        cells = {"n": before.count, "before": before.power(0, 1), "after": after.power(0, 1)}
+        cells["more"] = np.where(cells["before"] > 0, 0, cells["after"])
+        cells["fewer"] = np.where(cells["after"] > 0, 0, cells["before"])
         for family in families:
             about = {"attribute": family.attribute, "group": [family.called(code) for code in family.kept]}
             about |= {"rate": before.name, "class": before.class_name}
             found.append(pd.DataFrame(about | {name: family.total(own)[family.kept] for name, own in cells.items()}))
     rows = pd.concat(found, ignore_index=True).astype(dict.fromkeys(("n", "more", "fewer"), np.int64))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rows["before"], rows["after"] = rows["before"] / rows["n"], rows["after"] / rows["n"]
+    rows["before"], rows["after"] = rows["before"] / rows["n"], rows["after"] / rows["n"]
     rows["change"] = rows["after"] - rows["before"]
     rows["low"], rows["high"] = mcnemar(rows["more"], rows["fewer"], rows["n"], alpha=setting.alpha)
     least, apart = rows[["more", "fewer"]].min(axis=1), rows["more"] + rows["fewer"]
     rows["p"] = np.minimum(2 * stats.binom.cdf(least, apart, 0.5), 1)
     rows.loc[rows["n"] < setting.minimum, ["before", "after", "change", "low", "high", "p"]] = np.nan
     return rows.assign(p_corrected=multiplicity.holm(rows["p"]))
+
+
+def by_probability(levels: Mapping[str, People], setting: Setting, ask: Callable) -> pd.DataFrame | None:
+    """Return what `ask`, one of the functions below, says of the largest groups; None where it cannot.
+
+    Intervals are NaN where there are too many cases to count them by source (`people.MOST_TIED`).
+    """
+    if not levels or (ask is not thresholds and setting.columns.label is None):
+        return None
+    found = []
+    for name, people in levels.items():
+        family = groups.family(people, (name,), {})
+        enough, _ = summary.large_enough(family, people, setting)
+        largest = np.sort(enough[np.argsort(-family.total(people.count)[enough], kind="stable")][:MOST_GROUPS])
+        untied = setting.columns.source is not None and people.source is None
+        for code, said in ask(people, family.codes, largest.tolist(), np.nan if untied else setting.alpha):
+            about = {"attribute": name, "group": family.called(code), "class": people.classes[people.positive[0]]}
+            found.append(pd.DataFrame(about | said, index=range(max(map(np.size, said.values())))))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+def calibration(people: People, group: np.ndarray, codes: list[int], alpha: float) -> Iterator[tuple]:
+    """Yield, for the bins of each group, the mean probability and how often the class is the label (`observed`).
+
+    low, high : of `observed`, each for itself: Clopper and Pearson's limits, for as many cases as the variance between
+    sources makes of them.
+    """
+    truth = people.count * (people.label == people.positive[0])
+    places, place = np.unique(people.probability(BINS), return_inverse=True)
+    cells = (int(group.max()) + 1) * len(places)
+    bins = Family((), ((),) * cells, group * len(places) + place, np.arange(cells), None, people.source)
+    sums = Sums("observed", rates.RATES["misses"], "", people.count, {(0, 1): truth})
+    sides = comparing.contrast(sums, bins)
+    low, high = (np.where(np.isnan(alpha), np.nan, end) for end in comparing.limits(sides, alpha))
+    probability = bins.total(people.score) / np.maximum(sides.n[0], 1)
+    for code in codes:
+        here = code * len(places) + np.arange(len(places))
+        here = here[sides.n[0, here] > 0]
+        ends = {"low": low[0, here], "high": high[0, here]}
+        n, observed = sides.n[0, here].astype(np.int64), sides.value[0, here]
+        yield code, {"n": n, "probability": probability[here], "observed": observed} | ends
+
+
+def thresholds(people: People, group: np.ndarray, codes: list[int], alpha: float) -> Iterator[tuple]:
+    """Yield how often the class is predicted from each threshold on: of all cases, where it is the label, and not."""
+    place = np.searchsorted(THRESHOLDS, people.probability() + 1e-9, side="right")  # how many thresholds it reaches
+    for code in codes:
+
+        def reached(among: np.ndarray | bool, code: int = code) -> np.ndarray:
+            count = np.bincount(place, people.count * ((group == code) & among), minlength=len(THRESHOLDS) + 1)
+            return count[::-1].cumsum()[::-1][1:] / count.sum() if count.sum() else np.full(len(THRESHOLDS), np.nan)
+
+        said = {"threshold": THRESHOLDS, "n": int(people.count[group == code].sum()), "predicted": reached(True)}
+        if people.label is not None:
+            truth = people.label == people.positive[0]
+            said |= {"hits": reached(truth), "false alarms": reached(~truth)}
+        yield code, said

@@ -90,17 +90,16 @@ def family(people: People, attributes: tuple[str, ...], reference: Mapping[str, 
         present, codes = np.unique(codes * len(other.names) + other.codes, return_inverse=True)
         names = [(*names[code // len(other.names)], other.names[code % len(other.names)]) for code in present.tolist()]
     if len(names) > MOST_GROUPS:
-        crossed, hint = " and ".join(map(repr, attributes)), "; put values into classes"
-        hint += ", or look at the columns one by one (depth=1)" if others else ""
-        raise ValueError(f"group: {len(names):,} groups by {crossed}, more than {MOST_GROUPS:,}{hint}")
+        crossed, hint = " and ".join(map(repr, attributes)), ", or look at the columns one by one (depth=1)"
+        many = f"group: {len(names):,} groups by {crossed}, more than {MOST_GROUPS:,}; put values into classes"
+        raise ValueError(many + hint * bool(others))
     wanted = tuple(label_text(reference[name]) for name in attributes if name in reference)
     chosen = names.index(wanted) if wanted in names else None  # a crossing that never occurs is no reference
     if wanted and chosen is None and not others:
-        held = f"it holds {listed(first.names)}"
-        raise ValueError(f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; {held}")
-    lost = [None if one.missing is None else one.names[one.missing] for one in coded]
-    lost = [None if reference.get(name) == none else none for name, none in zip(attributes, lost, strict=True)]
-    kept = [code for code, own in enumerate(names) if all(one != none for one, none in zip(own, lost, strict=True))]
+        known = listed(first.names)
+        raise ValueError(f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; it holds {known}")
+    lost = {(name, one.missing) for name, one in zip(attributes, coded, strict=True)} - {*reference.items()}
+    kept = [code for code, own in enumerate(names) if lost.isdisjoint(zip(attributes, own, strict=True))]
     if chosen is None and len(kept) == 2:  # the one is the other's mirror
         chosen = kept[1]
     return Family(attributes, tuple(names), codes, np.array(kept, dtype=int), chosen, people.source)

@@ -38,7 +38,6 @@ def render(report, *, framed: bool = True) -> str:
         gaps=grouped(records(report.gaps), "attribute"),
         metrics=grouped(records(metrics), "attribute", "by_group"),
         impact=impact(report),
-        slopes=grouped(records(report.slopes), "attribute", "class_name") if report.slopes is not None else {},
         changes=grouped(records(report.changes), "attribute") if report.changes is not None else {},
         tables=tables,
         forests=[*tables] if len(tables) <= MOST_TABLES else shown,

@@ -8,7 +8,7 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import narwhals as nw
@@ -31,6 +31,11 @@ STEP, EDGE = 0.01, 1e-9  # of levels, in log odds: fine at rare classes too; wha
 MOST_TIED = 200_000  # cases: of more, the counts by level do not say which belong together
 
 ROLES = ("label", "prediction", "probability", "source", "count", "within", "compare", "cost", "weight")
+LIMITS = {  # of columns that hold a number for each case
+    "probability": ("lie in [0, 1]", 0, 1),
+    "weight": ("hold weights (0 to 1e100)", 0, 1e100),
+    "cost": ("hold numbers from -1e300 to 1e300", -1e300, 1e300),
+}
 KEYS = ("label", "prediction", "source", "within", "compare")  # what cases of a cell share, beside their groups
 
 
@@ -39,7 +44,7 @@ class Coded(NamedTuple):
 
     codes: np.ndarray
     names: tuple[str, ...]
-    missing: int | None = None  # the code of cases without a value
+    missing: str | None = None  # the name of cases without a value
 
 
 class Cost(NamedTuple):
@@ -59,43 +64,34 @@ class People:
     positive: tuple[int, ...]  # the classes that are measured, one against the rest
     notes: tuple[str, ...]  # what a reader should know about how the columns were read
     count: np.ndarray
+    powers: Mapping[tuple[int, int], np.ndarray]  # Σ wᵃ (w c)ᵇ, of weights w and costs or probabilities c, by (a, b)
     label: np.ndarray | None = None  # codes of classes
     prediction: np.ndarray | None = None
     source: np.ndarray | None = None
     score: np.ndarray | None = None  # the sum of the cell's probabilities of the positive class
-    square: np.ndarray | None = None  # the sum of their squares
     level: np.ndarray | None = None  # of the probability, where cells are counted by level too
     within: Coded | None = None  # the stratum of each cell
     compare: np.ndarray | None = None  # codes of the classes that another model predicts
     cost: Cost | None = None
-    powers: Mapping[tuple[int, int], np.ndarray] = field(default_factory=dict)  # those that are not the count
 
     def __len__(self) -> int:
         return int(self.count.sum())
-
-    def power(self, a: int, b: int) -> np.ndarray:
-        """Return Σ wᵃ (w c)ᵇ over the cases of each cell, of weight w (1 without weights) and cost c."""
-        return self.powers.get((a, b), self.powers.get((0, b), self.count))
 
     def in_units(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return comparisons with costs in the units of their column."""
         if self.cost is not None:
             mine, origin = rows["rate"] == "cost", dict.fromkeys(["value", "value_against"], self.cost.middle)
-            for name in {*origin, "difference", "low", "high", "detectable", "margin"} & {*rows}:
+            for name in {*origin, "difference", "low", "high", "margin"} & {*rows}:
                 rows[name] = np.where(mine, origin.get(name, 0.0) + self.cost.reach * rows[name], rows[name])
         return rows
 
     def probability(self, most: int | None = None) -> np.ndarray:
         """Return that of each cell: the mean over its level, or over one of `most` wider levels of equal shares."""
         count, total = (np.bincount(self.level, values) for values in (self.count, self.score))
-        mean = total / count
-        if most is not None and len(mean) > most:
-            order = np.argsort(mean, kind="stable")
-            middle = np.empty_like(mean)
-            middle[order] = np.cumsum(count[order]) - count[order] / 2
-            wide = (middle * most / count.sum()).astype(int)
-            mean = (np.bincount(wide, total) / np.maximum(np.bincount(wide, count), 1))[wide]
-        return mean[self.level]
+        if most is not None and len(count) > most:  # levels are in order
+            wide = ((count.cumsum() - count / 2) * most / count.sum()).astype(int)
+            count, total = (np.bincount(wide, values)[wide] for values in (count, total))
+        return (total / count)[self.level]
 
 
 def read(table, columns: Columns, *, positive=None) -> People:
@@ -129,7 +125,7 @@ def by_level(table, columns: Columns, cases: int, positive=None) -> dict[str, Pe
     """
     source, found = columns.source if cases <= MOST_TIED else None, {}
     for name in columns.group if columns.probability else ():
-        alone = columns._replace(group=(name,), within=None, compare=None, source=source)
+        alone = columns._replace(group=(name,), within=None, source=source)
         found[name] = _coded(_cells(table, alone, by_level=True), alone, positive)
     return found
 
@@ -146,9 +142,9 @@ def label_text(value) -> str:
 
 def _cost(table, name: str, group: str) -> Cost:
     """Find how far costs reach; sums of squares of what lies between -1 and 1 lose no digits. One more pass."""
-    number, limits = nw.col(name).cast(nw.Float64), ("cost", "hold numbers from -1e300 to 1e300", -1e300, 1e300)
+    number = nw.col(name).cast(nw.Float64)
     ends = {"lowest": tables.Total(number, "min"), "highest": tables.Total(number, "max")}
-    found = tables.reduce(table, [group], ends, limits={name: limits})
+    found = tables.reduce(table, [group], ends, limits={name: ("cost", *LIMITS["cost"])})
     low, high = found["lowest"].min(), found["highest"].max()
     return Cost(name, (low + high) / 2, (high - low) / 2 or 1.0)
 
@@ -156,28 +152,22 @@ def _cost(table, name: str, group: str) -> Cost:
 def _cells(table, columns: Columns, cost: Cost | None = None, *, by_level: bool = False) -> pd.DataFrame:
     """Return one row per combination of the columns' values, with its count and its sums of probabilities or costs."""
     by = [*columns.group, *(name for role in KEYS if (name := getattr(columns, role)))]
-    totals, derived, limits = {}, {}, {}
-    held = {name: nw.col(name).cast(nw.Float64) for name in (columns.probability, columns.cost, columns.weight) if name}
-    value, size = held.get(columns.probability, 0.0), held.get(columns.weight, 1.0)
-    if columns.probability:
-        if columns.prediction is None:
-            derived[DECIDED] = value >= columns.threshold
-        if by_level:
-            inside = value.clip(EDGE, 1 - EDGE)
-            derived[LEVEL] = ((inside / (1 - inside)).log() / STEP).round()
-        else:
-            limits[columns.probability] = ("probability", "lie in [0, 1]", 0, 1)
-    if columns.weight:
-        limits[columns.weight] = ("weight", "hold weights (0 to 1e100)", 0, 1e100)
+    numbers = {role: nw.col(name).cast(nw.Float64) for role in LIMITS if (name := getattr(columns, role))}
+    value, size, derived = numbers.get("probability", 0.0), numbers.get("weight", 1.0), {}
+    if columns.probability and columns.prediction is None:
+        derived[DECIDED] = value >= columns.threshold
+    if by_level:
+        inside = value.clip(EDGE, 1 - EDGE)
+        derived[LEVEL] = ((inside / (1 - inside)).log() / STEP).round()
     if cost:
-        value = size * ((held[cost.name] - cost.middle) / cost.reach)
+        value = size * ((numbers["cost"] - cost.middle) / cost.reach)
     times = nw.col(columns.count) if columns.count else 1.0  # a row's numbers belong to as many cases
-    most = 3 if cost else 0 if not columns.probability else 1 if by_level else 2
+    totals, most = {}, 3 if cost else 2 if columns.probability else 0
     for a, b in POWERS:
         if (columns.weight or not a) and b <= most:
             totals[POWER.format(a, b)] = tables.Total(math.prod([size] * a + [value] * b, start=times))
-    how = {"derived": derived, "uses": [*held], "limits": limits, "count": columns.count}
-    return tables.reduce(table, [*by, *derived], totals, **how)
+    limits = {getattr(columns, role): (role, *LIMITS[role]) for role in numbers}
+    return tables.reduce(table, [*by, *derived], totals, derived=derived, limits=limits, count=columns.count)
 
 
 def _powers(cells: pd.DataFrame, columns: Columns, notes: list[str]) -> dict[tuple[int, int], np.ndarray]:
@@ -220,10 +210,10 @@ def _coded(cells: pd.DataFrame, columns: Columns, positive, cost: Cost | None = 
         found["within"] = _attribute(cells[columns.within], cells[COUNT], notes)
     if LEVEL in cells:
         found["level"] = code(cells[LEVEL])[0]
-    found["powers"] = powers = _powers(cells, columns, notes)
+    count, powers = cells[COUNT].to_numpy(), _powers(cells, columns, notes)
     if columns.probability:
-        found |= {"score": powers[0, 1], "square": powers.get((0, 2))}
-    return People(attributes, tuple(names), tuple(chosen), tuple(notes), cells[COUNT].to_numpy(), cost=cost, **found)
+        found["score"] = powers[0, 1]
+    return People(attributes, tuple(names), tuple(chosen), tuple(notes), count, powers, cost=cost, **found)
 
 
 def _attribute(column: pd.Series, count: pd.Series, notes: list[str]) -> Coded:
@@ -234,12 +224,11 @@ def _attribute(column: pd.Series, count: pd.Series, notes: list[str]) -> Coded:
         notes.append(f"{called} holds values that look alike, such as 1 and '1'; they are kept apart.")
     if len(names) > MANY:
         notes.append(f"{called} has {len(names):,} different values; does it name groups, or number rows?")
-    if (missing := codes < 0).any():
-        codes = np.where(missing, len(names), codes)
-        names.append(MISSING if MISSING not in names else f"{MISSING} value")
-        share = count[missing].sum() / count.sum()
-        notes.append(f"{called} has no value in {int(count[missing].sum()):,} case(s) ({share:.1%}): set aside.")
-    return Coded(codes, tuple(names), len(names) - 1 if missing.any() else None)
+    if not (lacking := codes < 0).any():
+        return Coded(codes, tuple(names))
+    missing, cases = MISSING if MISSING not in names else f"{MISSING} value", count[lacking].sum()
+    notes.append(f"{called} has no value in {int(cases):,} case(s) ({cases / count.sum():.1%}): set aside.")
+    return Coded(np.where(lacking, len(names), codes), (*names, missing), missing)
 
 
 def _spelled(values: list) -> list[str]:
@@ -276,12 +265,12 @@ def _classes(outcomes: dict[str, pd.Series], columns: Columns, positive) -> tupl
     if apart and (len(classes) > 2 or len({isinstance(value, str) for value in classes}) > 1):
         both = f"the labels are {listed(found['label'])}, the predictions {listed(found['prediction'])}"
         raise ValueError(f"columns {held} have no class in common: {both}")
-    if columns.prediction is None and not columns.label:  # nothing has been named yet
+    if columns.probability and len(classes) > 2 and (columns.prediction is None or positive is None):
+        many = f"{len(classes)} in {held}: {listed(classes)}; name it as positive, beside a column of predictions"
+        raise ValueError(f"probability: column {columns.probability!r} holds that of one class, and there are {many}")
+    if columns.prediction is None and not outcomes:  # nothing has been named yet
         text = f"{columns.threshold:g}"
         classes = [f"below {text}", positive if positive is not None else f"{text} or more"]
-    elif columns.prediction is None and len(classes) > 2:
-        why = "with more than two, a column of probabilities makes no predictions"
-        raise ValueError(f"prediction: column {columns.label!r} has {len(classes)} classes, {listed(classes)}; {why}")
     elif columns.prediction is None and len(classes) == 1 and positive is not None:
         classes += [positive] * (label_text(positive) != label_text(classes[0]))  # a label that happens to be constant
     written, names = [*map(label_text, classes)], _spelled(classes)
@@ -293,7 +282,4 @@ def _classes(outcomes: dict[str, pd.Series], columns: Columns, positive) -> tupl
         names, chosen = [f"not {positive}", positive], [1]
     else:
         raise ValueError(f"positive: no class {positive!r} in column(s) {held}; they hold {listed(written)}")
-    if columns.probability and len(chosen) > 1:
-        several = f"but there are {len(classes)}; say which, one of {listed(classes)}"
-        raise ValueError(f"positive: column {columns.probability!r} holds the probability of one class, {several}")
     return classes, names, chosen

@@ -1,11 +1,13 @@
-"""What an audit measures in each group, as data: a share of cases, or the mean of a probability, and the words for it.
+"""What an audit measures in each group: a share of cases or the mean of a number; `rates.toml` has the words for it.
 
 Every rate is a mean over the cases of a group that qualify, so it follows from three numbers per group: how many cases
 qualify, the sum of their values, and the sum of the squares.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +29,7 @@ class Rate:
     words: str  # of one group: {value} and {n} are filled in, and {c}, the class
     qualifies: str = ""  # which cases can be used at all, completing "cases ..."
     share: str = ""  # "outcomes that are counted / outcomes that qualify"; none for means of probabilities
-    needs: tuple[str, ...] = ("label", "prediction")
+    needs: Sequence[str] = ("label", "prediction")
     per_class: bool = True  # or all classes at once: a right prediction is a TP, a wrong one an FN
     farthest: int = 1  # that two cases can be apart: 2 for what lies between -1 and 1, which is said in points
 
@@ -42,68 +44,27 @@ class Rate:
         return [part.split() for part in self.share.split("/")]
 
 
-RATES: dict[str, Rate] = {
-    "errors": Rate(
-        "Wrong predictions",
-        "the prediction is wrong in {value} of {n} cases",
-        share="FN / TP FN",
-        per_class=False,
-    ),
-    "misses": Rate(
-        "Missed ({c} is not predicted where it is the label)",
-        "of {n} cases whose label is {c}, {value} are missed",
-        "whose label is {c}",
-        "FN / TP FN",
-    ),
-    "false alarms": Rate(
-        "False alarms ({c} is predicted where it is not the label)",
-        "of {n} cases whose label is not {c}, {value} are predicted {c}",
-        "whose label is not {c}",
-        "FP / FP TN",
-    ),
-    "predicted": Rate(
-        "Predicted (how often {c} is predicted, rightly or not)",
-        "{c} is predicted in {value} of {n} cases",
-        share="TP FP / TP FP FN TN",
-        needs=("prediction",),
-    ),
-    "unreliable": Rate(
-        "Unreliable ({c} is predicted and is not the label)",
-        "of {n} cases that are predicted {c}, {value} have another label",
-        "that are predicted {c}",
-        "FP / TP FP",
-    ),
-    "mean probability": Rate(
-        "Mean probability of {c}",
-        "the probability given to {c} is {value} on average over {n} cases",
-        needs=("score",),
-    ),
-    "overestimation": Rate(
-        "Overestimation (the mean probability of {c} less how often {c} is the label)",
-        "the probability given to {c} less the truth is {value} on average over {n} cases",
-        needs=("score", "label"),
-        farthest=2,
-    ),
-    "cost": Rate(
-        "Mean of {c}", "the mean of {c} is {value} over {n} cases", needs=("cost",), per_class=False, farthest=2
-    ),
-}
+TEXT = (Path(__file__).parent / "rates.toml").read_text(encoding="utf-8")
+RATES = {name: Rate(**fields) for name, fields in tomllib.loads(TEXT).items()}
 
 
 class Sums(NamedTuple):
-    """One rate over all cells: how many cases qualify, the sum of their values and of the squares."""
+    """One rate over all cells: how many cases qualify, and the sums of powers of their values."""
 
     name: str
     rate: Rate
     class_name: str
     count: np.ndarray
-    total: np.ndarray
-    square: np.ndarray
-    powers: Mapping[tuple[int, int], np.ndarray] | None = None  # as of `People.power`, of costs and with weights
+    powers: Mapping[tuple[int, int], np.ndarray]  # those that are not the count, as of `People`
+
+    @property
+    def of_shares(self) -> bool:
+        """Whether values are 0 or 1, of cases that all count alike."""
+        return not self.rate.uses_probability and (1, 0) not in self.powers
 
     def power(self, a: int, b: int) -> np.ndarray:
-        """Return Σ wᵃ (w y)ᵇ over the cases of each cell, of weight w and value y."""
-        return self.powers[a, b] if self.powers else (self.count, self.total, self.square)[b]
+        """Return Σ wᵃ (w y)ᵇ over the cases of each cell, of weight w (1 without weights) and value y."""
+        return self.powers.get((a, b), self.powers.get((0, b), self.count))
 
     def about(self, family: Family) -> dict:
         """Say what is compared, in columns."""
@@ -117,9 +78,8 @@ class Sums(NamedTuple):
 
     def only(self, cells: np.ndarray) -> "Sums":
         """Return the sums of some cells."""
-        own = {name: getattr(self, name) * cells for name in ("count", "total", "square")}
-        powers = {key: values * cells for key, values in self.powers.items()} if self.powers else None
-        return self._replace(**own, powers=powers)
+        powers = {key: values * cells for key, values in self.powers.items()}
+        return self._replace(count=self.count * cells, powers=powers)
 
 
 def own(name: str, share: str) -> Rate:
@@ -128,14 +88,14 @@ def own(name: str, share: str) -> Rate:
     >>> own("wrongly approved", "FP / TP FP FN TN").outcomes
     [['FP'], ['TP', 'FP', 'FN', 'TN']]
     """
-    rate = Rate(f"{name} ({share}, of {{c}})", "", share=share)
-    counted, among = rate.outcomes if isinstance(share, str) and share.count("/") == 1 else ((), ())
+    counted, among = map(str.split, share.split("/")) if isinstance(share, str) and share.count("/") == 1 else ((), ())
     if name in RATES or not counted or not {*counted} < {*among} <= {*OUTCOMES}:
         said = f"as in 'FN / TP FN', outcomes that are counted and those that qualify, of {listed(OUTCOMES)}"
         raise ValueError(f"rates: {name!r} must be a new name with a share, {said}; found {share!r}")
     which = f"that are {' or '.join(among)} of {{c}}" if len({*among}) < len(OUTCOMES) else ""
     said = name.replace("{", "{{").replace("}", "}}")
-    return replace(rate, words=f"of {{n}} cases{' ' * bool(which)}{which}, {{value}} are {said}", qualifies=which)
+    words = f"of {{n}} cases{' ' * bool(which)}{which}, {{value}} are {said}"
+    return Rate(f"{name} ({share}, of {{c}})", words, which, share)
 
 
 def measured(people: People, rates: Mapping[str, Rate], names: Iterable[str] = (), own=()) -> dict[str, Rate]:
@@ -162,19 +122,17 @@ def sums(people: People, rates: Mapping[str, Rate]) -> Iterator[Sums]:
             yield Sums(name, rate, class_name, *_sums(people, rate, c))
 
 
-def _sums(people: People, rate: Rate, c: int | None) -> tuple:
-    if "cost" in rate.needs:
-        powers = {key: people.power(*key) for key in POWERS}
-        return people.count, powers[0, 1], powers[0, 2], powers
+def _sums(people: People, rate: Rate, c: int | None) -> tuple[np.ndarray, Mapping]:
+    count, powers = people.count, people.powers
+    if rate.uses_probability and "label" not in rate.needs:
+        return count, powers
     truth = people.label == c  # alike for all cases of a cell, so that (p - y)² = p² - 2 p y + y can be summed
-    if not rate.uses_probability:
-        truth, found = (True, people.label == people.prediction) if c is None else (truth, people.prediction == c)
-        outcome = np.where(truth, 2, 0) + found
-        event, among = (np.isin(outcome, [*map(OUTCOMES.index, names)]) for names in rate.outcomes)
-        counted = people.count * among, people.count * event, people.count * event
-        if (1, 0) not in people.powers:
-            return counted
-        return *counted, {(a, b): (event if b else among) * people.power(a + b, 0) for a, b in POWERS}
-    if "label" not in rate.needs:
-        return people.count, people.score, people.square
-    return people.count, people.score - truth * people.count, people.square - truth * (2 * people.score - people.count)
+    if rate.uses_probability:
+        total, square = powers[0, 1], powers[0, 2]
+        return count, {(0, 1): total - truth * count, (0, 2): square - truth * (2 * total - count)}
+    truth, found = (True, people.label == people.prediction) if c is None else (truth, people.prediction == c)
+    outcome = np.where(truth, 2, 0) + found
+    event, among = (np.isin(outcome, [*map(OUTCOMES.index, names)]) for names in rate.outcomes)
+    if (1, 0) not in powers:
+        return count * among, {(0, 1): count * event}
+    return count * among, {(a, b): (event if b else among) * powers[a + b, 0] for a, b in POWERS}

@@ -3,7 +3,7 @@
 people (table -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing (differences,
 intervals, tests; how many more cases are needed; many at once: multiplicity) -> findings (a verdict, what matters most)
 -> page (HTML and other forms). Beside it: people -> summary (Table 2, AUCs), and what is asked further: strata, another
-model, crossings that say more. `command` is `python -m fairlib audit`.
+model, crossings that say more, probabilities. `command` is `python -m fairlib audit`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from fairlib.auditing import comparing, findings, further, groups, page, people, probabilities, summary
+from fairlib.auditing import comparing, findings, further, groups, page, people, summary
 from fairlib.auditing.rates import Sums, measured, sums
 from fairlib.auditing.setting import Setting
 from fairlib.data import write_whole
@@ -57,9 +57,9 @@ class Report:
         """Return by how much the highest group of an attribute is above the lowest; the interval can reach 0."""
         found = []
         for asked, family in self.questions:
-            count, total = family.total(asked.count), family.total(asked.total)
+            count, total = family.total(asked.count), family.total(asked.power(0, 1))
             enough = np.flatnonzero(count >= self.setting.minimum)  # of two, their difference says it already
-            if family.source is None and not (asked.rate.uses_probability or asked.powers) and len(enough) > 2:
+            if family.source is None and asked.of_shares and len(enough) > 2:
                 apart = interval_of_gap(total[enough], count[enough], confidence=self.setting.confidence)
                 order = enough[np.argsort(total[enough] / count[enough], kind="stable")]
                 ends = family.called(order[-1]), family.called(order[0])
@@ -69,18 +69,13 @@ class Report:
 
     @cached_property
     def calibration(self) -> pd.DataFrame | None:
-        """Return how often the class is the label where its probability is so (`probabilities.calibration`)."""
-        return probabilities.table(self.levels, self.setting, probabilities.calibration)
-
-    @cached_property
-    def slopes(self) -> pd.DataFrame | None:
-        """Return a number for each group: how far its probabilities hold (`probabilities.slopes`)."""
-        return probabilities.table(self.levels, self.setting, probabilities.slopes)
+        """Return how often the class is the label where its probability is so (`further.calibration`)."""
+        return further.by_probability(self.levels, self.setting, further.calibration)
 
     @cached_property
     def thresholds(self) -> pd.DataFrame | None:
-        """Return what other thresholds would do for each group (`probabilities.thresholds`)."""
-        return probabilities.table(self.levels, self.setting, probabilities.thresholds)
+        """Return what other thresholds would do for each group (`further.thresholds`)."""
+        return further.by_probability(self.levels, self.setting, further.thresholds)
 
     @cached_property
     def strata(self) -> pd.DataFrame | None:
@@ -123,10 +118,9 @@ class Report:
         p is more than 1 - confidence. Of all intervals of findings, shown or ruled out, 1 in 20 at most misses (at
         0.95; Benjamini and Yekutieli 2005); that of a hint is for this comparison alone. ratio, ratio_low, ratio_high :
         value / value_against, of shares; its interval leaves out 1 where that of the difference leaves out 0.
-        detectable : the true difference that would be shown with the setting's power. more : how many more cases of the
-        group would show the margin (infinite where the others are too few as well). growth : how many times as many of
-        all groups would.
-        settled_by, settled_growth : the same for the difference that was found, where it is more than the margin.
+        settled_by : how many more cases of the group would show, with the setting's power, a true difference like the
+        one found, or the margin if that is more (infinite where the others are too few as well). settled_growth : how
+        many times as many of all groups would.
 
         Of costs ("cost", with the name of their column as class), values are in their units; margin : what matters.
         """

@@ -179,10 +179,10 @@ def _opened(table):
         return table
     if getattr(table, "features", None) and hasattr(table, "with_format"):  # told without importing that library
         return SimpleNamespace(schema=table.features.arrow_schema, to_batches=partial(_batches, table))
-    if isinstance(table, pd.DataFrame):  # dictionaries of Arrow become categories, which keep their order in a group-by
-        if names := [name for name, kind in table.dtypes.items() if str(kind).startswith("dictionary<")]:
-            arrow = pyarrow.Table.from_pandas(table[names], preserve_index=False).replace_schema_metadata()
-            table = table.assign(**arrow.to_pandas().set_axis(table.index))
+    kinds = table.dtypes if isinstance(table, pd.DataFrame) else pd.Series()
+    if names := [name for name, kind in kinds.items() if str(kind).startswith("dictionary<")]:
+        arrow = pyarrow.Table.from_pandas(table[names], preserve_index=False).replace_schema_metadata()
+        table = table.assign(**arrow.to_pandas().set_axis(table.index))  # as categories, whose order a group-by keeps
     try:
         return nw.from_native(table)
     except TypeError:

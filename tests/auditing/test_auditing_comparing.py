@@ -304,7 +304,7 @@ def plan(variance, variance_others, expected=np.nan, units=0.0):
 def test_so_many_more_cases_show_the_margin_as_often_as_promised(rate, n_others, alpha):
     variance, margin = rate * (1 - rate), 0.08
     planned = plan(variance, variance / n_others, rate)
-    n = int(comparing.more_needed(planned, margin=margin, alpha=alpha, power=0.8)[0])
+    n = int(comparing.settling(planned, size=margin, alpha=alpha, power=0.8)[0][0])
     # The exact power of Fisher's test with so many cases, for the harder of the two differences.
     k_others = stats.binom.ppf(np.arange(0.05, 1, 0.1), n_others, rate)[:, None]
     k = np.arange(n + 1)[None, :]
@@ -317,22 +317,18 @@ def test_so_many_more_cases_show_the_margin_as_often_as_promised(rate, n_others,
 
 
 @pytest.mark.parametrize("expected", [0.25, np.nan])
-def test_detectable_and_more_needed_agree(expected):
-    planned, level = plan(0.1875, 0.0001, expected), {"alpha": 0.05, "power": 0.8}
-    n = comparing.more_needed(planned, margin=0.05, **level)
-    planned = replace(planned, units=np.stack([n, n]))
-    seen = comparing.detectable(planned, **level)[0]
-    assert seen == pytest.approx(0.05, rel=0.02)
-    there = 0.1875 if np.isnan(expected) else (expected + seen) * (1 - expected - seen)  # nearer to one half
-    error, error_there = (np.sqrt(variance / n[0] + 0.0001) for variance in (0.1875, there))
-    assert stats.norm.sf(1.959964 * error, loc=seen, scale=error_there) == pytest.approx(0.8, abs=1e-5)
-    assert comparing.more_needed(planned, margin=0.05, **level)[0] == 0
-    others_too_few = plan(0.1875, 0.01, expected, n[0])
-    assert comparing.more_needed(others_too_few, margin=0.05, **level)[0] == np.inf
+def test_what_settles_a_difference_shows_it_with_the_power_asked_for(expected):
+    level = {"size": 0.05, "alpha": 0.05, "power": 0.8}
+    there = 0.1875 if np.isnan(expected) else 0.3 * 0.7  # a share of .25 and the difference, nearer to one half
 
+    def power(n, variance_others):
+        error, error_there = (np.sqrt(variance / n + variance_others) for variance in (0.1875, there))
+        return stats.norm.sf(1.959964 * error, loc=0.05, scale=error_there)
 
-def test_growth_is_what_everybody_would_have_to_grow_by():
-    planned, level = plan(0.1875, 0.002, 0.25, 150.0), {"alpha": 0.05, "power": 0.8}
-    factor = comparing.growth(planned, margin=0.05, **level)[0]
-    grown = plan(0.1875, 0.002 / factor, 0.25, 150.0 * factor)
-    assert comparing.detectable(grown, **level)[0] == pytest.approx(0.05)
+    (n,), _ = comparing.settling(plan(0.1875, 0.0001, expected), **level)
+    jumps = 0 if np.isnan(expected) else 20
+    assert power(n - jumps, 0.0001) == pytest.approx(0.8, abs=1e-3)
+    assert comparing.settling(plan(0.1875, 0.0001, expected, n), **level)[0] == 0
+    assert comparing.settling(plan(0.1875, 0.01, expected, n), **level)[0] == np.inf  # the others are too few
+    _, times = comparing.settling(plan(0.1875, 0.002, expected, 150.0), **level)
+    assert power(150 * times, 0.002 / times) == pytest.approx(0.8, abs=1e-5)

@@ -40,7 +40,7 @@ def test_cells_hold_every_case_once(frame):
         mine = counted.attributes["sex"].codes == value
         assert counted.count[mine].sum() == (frame["sex"] == name).sum()
         assert counted.score[mine].sum() == pytest.approx(frame.loc[frame["sex"] == name, "score"].sum())
-        assert counted.square[mine].sum() == pytest.approx((frame.loc[frame["sex"] == name, "score"] ** 2).sum())
+        assert counted.powers[0, 2][mine].sum() == pytest.approx((frame.loc[frame["sex"] == name, "score"] ** 2).sum())
 
 
 @pytest.mark.parametrize("convert", [pa.Table.from_pandas, nw.from_native, lambda frame: nw.from_native(frame).lazy()])
@@ -124,6 +124,15 @@ def test_two_models_are_compared_without_labels(frame):
     np.testing.assert_array_equal(counted.compare, 1 - counted.prediction)
 
 
+def test_another_models_classes_are_those_of_the_probability_too(frame):
+    frame, columns = frame.assign(other=["no", "yes"] * 250), COLUMNS._replace(label=None, prediction=None)
+    columns = columns._replace(compare="other")
+    for counted in (people.read(frame, columns), people.by_level(frame, columns, 500)["sex"]):
+        assert counted.classes == ("no", "yes") and counted.positive == (1,)
+        assert counted.count[counted.compare == 1].sum() == 250
+        assert counted.count[counted.prediction == 1].sum() == (frame["score"] >= 0.5).sum()
+
+
 def test_text_beside_numbers_is_one_class_in_whatever_column(frame):
     columns = COLUMNS._replace(probability=None, compare="other")
     text, same = frame["label"].astype(str), people.read(frame.assign(other=1), columns)
@@ -159,12 +168,12 @@ def test_several_classes_are_all_measured_unless_one_is_asked_for(frame):
             "'prediction' has 500 different values, too many .* name it as probability",
         ),
         ({"label": range(500)}, COLUMNS, "'label' has 500 different values, too many for classes"),
-        ({"label": [0, 1, 2, 3] * 125}, COLUMNS, "positive: column 'score' holds the probability of one class"),
         (
             {"label": [0, 1, 2, 3] * 125},
-            COLUMNS._replace(prediction=None),
-            "has 4 classes, 0, 1, 2, 3; with more than two",
+            COLUMNS,
+            "probability: column 'score' holds that of one class, and there are 4",
         ),
+        ({"label": [0, 1, 2, 3] * 125}, COLUMNS._replace(prediction=None), "in 'label': 0, 1, 2, 3; name it as"),
         ({"sex": [[1], [2]] * 250}, COLUMNS, "holds values that cannot be counted"),
     ],
 )

@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 from test_auditing import BINARY, people
 
@@ -15,50 +14,16 @@ from fairlib.__main__ import main
 from fairlib.auditing.rates import own
 
 
-def scored(n=3000, *, slope=1.0, seed=0, **columns):
-    """Cases whose log odds are `slope` times those of their probability, in two groups."""
-    rng = np.random.default_rng(seed)
+def scored(n=3000, **columns):
+    """Cases whose label comes with their probability, in two groups."""
+    rng = np.random.default_rng(0)
     odds = rng.normal(0, 1.3, n)
-    label = rng.random(n) < 1 / (1 + np.exp(-slope * odds))
+    label = rng.random(n) < 1 / (1 + np.exp(-odds))
     frame = {"g": rng.choice(["a", "b"], n), "y": label.astype(int), "p": (1 / (1 + np.exp(-odds))).round(3)}
     return pd.DataFrame(frame | columns)
 
 
 ASKED = {"group": "g", "label": "y", "probability": "p", "metrics": "errors"}
-
-
-def test_slopes_are_those_of_a_logistic_regression_by_case_and_by_source():
-    frame = scored(slope=0.6, s=np.arange(3000) // 3)
-    for source, kind in ((None, {"cov_type": "HC0"}), ("s", {"cov_type": "cluster"})):
-        found = fairlib.audit(frame, **ASKED, source=source).slopes.set_index("group")
-        for name, mine in frame.groupby("g"):
-            words = {"groups": mine["s"].to_numpy(), "use_correction": False} if source else {}
-            model = sm.GLM(
-                mine["y"], sm.add_constant(np.log(mine["p"] / (1 - mine["p"]))), family=sm.families.Binomial()
-            )
-            fitted, row = model.fit(**kind, cov_kwds=words or None), found.loc[f"g = {name}"]
-            assert row["slope"] == pytest.approx(fitted.params.iloc[1], abs=0.002)
-            assert (row["high"] - row["low"]) / 2 == pytest.approx(1.965 * fitted.bse.iloc[1], rel=0.01)
-            assert row["high"] < 1 and row["n"] == len(mine) and row["observed"] == pytest.approx(mine["y"].mean())
-            assert row["probability"] == pytest.approx(mine["p"].mean())
-
-
-def test_intervals_of_slopes_cover_also_where_cases_come_in_threes():
-    covered = []
-    for seed in range(40):
-        frame = scored(400, seed=seed)
-        threes = frame.loc[frame.index.repeat(3)].assign(s=np.repeat(np.arange(400), 3))
-        for source, cases in ((None, frame), ("s", threes)):
-            found = fairlib.audit(cases, **ASKED, source=source).slopes
-            covered += [(found["low"] <= 1) & (found["high"] >= 1)]
-    assert np.mean(covered) >= 0.95 - 2.5 * np.sqrt(0.05 * 0.95 / len(covered))
-
-
-@pytest.mark.parametrize("change", [{"y": 1}, {"p": 0.3}, {"p": lambda f: 0.1 + 0.8 * f["y"]}])
-def test_what_has_no_slope_is_undefined(change):
-    report = fairlib.audit(scored(300).assign(**change), **ASKED)
-    assert report.slopes[["slope", "low", "high"]].isna().all(axis=None)
-    assert "Do probabilities mean what they say?" in report.to_html()
 
 
 def test_bins_are_counted_as_by_hand_and_hold_clopper_and_pearsons_limits():
@@ -95,8 +60,7 @@ def test_bins_by_source_are_worth_no_more_than_their_sources():
 def test_too_many_cases_to_tell_sources_apart_have_no_intervals(monkeypatch):
     monkeypatch.setattr("fairlib.auditing.people.MOST_TIED", 100)
     report = fairlib.audit(scored(300, s=np.arange(300) // 3), **ASKED, source="s")
-    for found in (report.slopes, report.calibration):
-        assert found[["low", "high"]].isna().all(axis=None) and found["observed"].notna().all()
+    assert report.calibration[["low", "high"]].isna().all(axis=None) and report.calibration["observed"].notna().all()
 
 
 def test_thresholds_are_those_of_a_loop():
@@ -110,16 +74,17 @@ def test_thresholds_are_those_of_a_loop():
         assert row["hits"] == pytest.approx(reached[mine["y"] == 1].mean(), abs=3 * near + 1e-9)
         assert row["false alarms"] == pytest.approx(reached[mine["y"] == 0].mean(), abs=3 * near + 1e-9)
     unlabelled = fairlib.audit(frame, group="g", probability="p", positive="1")
-    assert unlabelled.calibration is None and unlabelled.slopes is None and "hits" not in unlabelled.thresholds
+    assert unlabelled.calibration is None and "hits" not in unlabelled.thresholds
     np.testing.assert_array_equal(unlabelled.thresholds["predicted"], report.thresholds["predicted"])
     plain = fairlib.audit(frame.assign(q=0), group="g", label="y", prediction="q")
-    assert plain.thresholds is None and plain.slopes is None and "what they say" not in plain.to_html()
+    assert plain.thresholds is None and "what they say" not in plain.to_html()
 
 
 def test_a_column_of_one_group_and_one_of_many():
     report = fairlib.audit(scored(c="one", m=np.arange(3000) % 60), **ASKED | {"group": ["g", "c", "m"], "depth": 1})
-    assert report.slopes["attribute"].value_counts().to_dict() == {"m": 25, "g": 2, "c": 1} and report.to_html()
-    assert (report.slopes["n"] == 50).sum() == 25
+    found = report.calibration.groupby(["attribute", "group"])["n"].sum().reset_index()
+    assert found["attribute"].value_counts().to_dict() == {"m": 25, "g": 2, "c": 1} and (found["n"] == 50).sum() == 25
+    assert "probabilities mean what they say" in report.to_html()
 
 
 def test_what_probabilities_say_is_drawn(tmp_path):
