@@ -46,6 +46,7 @@ BASES = {
 }
 APART = {"": "", "definition": "Definitions and counts that cannot fail", "ours": "Checks of our own making"}
 COLOURS = ("#0072B2", "#009E73", "#56B4E9", "#DDDDDD", "#D55E00", "white")  # of the statuses but the last
+HATCHES = ("", "\\\\", "", "", "//", "..")
 
 
 # One printed number, interval or statement, and how it came out.
@@ -172,18 +173,24 @@ def as_markdown(table: pd.DataFrame) -> str:
     return page.render(sentence=sentence(found), experiments=found.to_dict("index"), statuses=STATUSES, parts=parts)
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> None:
     """Draw the ledger: one bar per experiment, its claims by status with their counts, and its verdict."""
     from fairlib import plots
 
     plots.use_style()
     found = verdicts(table)
-    counts = found[[status for status in STATUSES if status != "input"]]
+    counts = found[[status for status in STATUSES if status != "input"]].set_axis(found["title"])
     _, ax = plots.plt.subplots(figsize=(plots.WIDTH, 0.9 + 0.24 * len(counts)))
-    plots.shares(counts.set_axis(found["title"]), COLOURS, ("", "\\\\", "", "", "//", ".."), ax=ax)
+    shares = counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
+    shares.plot.barh(stacked=True, ax=ax, color=COLOURS, edgecolor="black", linewidth=0.6, width=0.8)
+    look = {"label_type": "center", "fontsize": 8, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.4}}
+    for bars, status, hatch in zip(ax.containers, counts, HATCHES, strict=True):
+        ax.bar_label(bars, labels=counts[status].astype(str).replace("0", ""), **look)
+        plots.plt.setp(bars, hatch=hatch)
     for place, verdict in enumerate(found["verdict"]):
         ax.text(1.02, place, verdict, va="center", fontsize=8)
-    ax.set_xlabel("share of an experiment's claims that could have failed")
+    ax.set(xlabel="share of an experiment's claims that could have failed", ylabel="", xlim=(0, 1))
+    ax.invert_yaxis()
     ax.legend(ncols=3, loc="lower right", bbox_to_anchor=(1.2, 1.0), frameon=False)
     plots.save(ax.figure, "ledger", caption=f"{sentence(found)} (figures/ledger.csv).")
 
