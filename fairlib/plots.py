@@ -57,7 +57,6 @@ def use_style() -> None:
         "legend.fontsize": 8,
         "axes.spines.top": False,
         "axes.spines.right": False,
-        "axes.axisbelow": True,
         "lines.linewidth": 1.4,
         "lines.markersize": 4,
         "svg.hashsalt": "fairlib",  # else every SVG gets random ids
@@ -168,13 +167,12 @@ def intervals_by_name(tables, *, spread=0.34, colours=tuple(COLOURS), horizontal
     return ax
 
 
-def log_axis(ticks, *, axis="y", written="{x:,.0f}", minor=False, ax=None):
-    """Make an axis logarithmic, with numbers written at `ticks`, smaller ticks only if `minor`; return the axes."""
+def log_axis(ticks, *, axis="y", written="{x:,.0f}", ax=None):
+    """Make an axis logarithmic, with ticks and numbers at `ticks` alone, and return the axes."""
     ax = plt.gca() if ax is None else ax
     ax.set(**{f"{axis}scale": "log", f"{axis}ticks": ticks})
     getattr(ax, f"{axis}axis").set_major_formatter(written)
-    if not minor:
-        ax.minorticks_off()
+    ax.minorticks_off()
     return ax
 
 

@@ -124,13 +124,12 @@ def test_intervals_by_name_stand_side_by_side_at_their_names():
     assert ax.yaxis_inverted()
 
 
-@pytest.mark.parametrize("minor", [False, True])
-def test_a_logarithmic_axis_has_numbers_at_its_ticks_only(minor):
-    ax = plots.log_axis([10, 1000], axis="x", minor=minor, ax=plt.figure().subplots())
+def test_a_logarithmic_axis_has_numbers_at_its_ticks_only():
+    ax = plots.log_axis([10, 1000], axis="x", ax=plt.figure().subplots())
     ax.set_xlim(1, 10_000)
     ax.figure.draw_without_rendering()
     assert [label.get_text() for label in ax.get_xticklabels()] == ["10", "1,000"]
-    assert bool(len(ax.xaxis.get_minorticklocs())) == minor
+    assert not len(ax.xaxis.get_minorticklocs())
 
 
 def test_a_note_stands_beside_its_point():
