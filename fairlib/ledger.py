@@ -127,13 +127,13 @@ def verdicts(table: pd.DataFrame) -> pd.DataFrame:
         return found.reindex(index=known.index, columns=STATUSES, fill_value=0)
 
     judging = table[(table["apart"] == "") & (table["status"] != "input")]
-    judging = judging.join(published()[["kind", "basis"]].add_prefix("printed_"), on="id")
-    experiment, stated = judging["experiment"], judging["printed_kind"] == "statement"
+    kind, printed = (judging["id"].map(published()[column]) for column in ("kind", "basis"))
+    experiment, stated = judging["experiment"], kind == "statement"
     judged = count(judging[stated | ~experiment.isin(experiment[stated])])
     most = judged[[*STATUSES[::-1]]].idxmax(axis=1)
     # Where genuine files took the place of every stand-in this time, nothing stands in.
-    again = experiment[(judging["basis"] == "original") & judging["printed_basis"].isin(["substitute", "open"])]
-    left = experiment[(judging["basis"] == "substitute") & (judging["printed_basis"] == "substitute")]
+    again = experiment[(judging["basis"] == "original") & printed.isin(["substitute", "open"])]
+    left = experiment[(judging["basis"] == "substitute") & (printed == "substitute")]
     known.update(known.loc[[*{*again} - {*left}]].replace("stand-in", "original").assign(stand_in=""))
     verdict = most.where(known["stand_in"].eq("") | (most != "reproduced"), "consistent")
     return known.join(count(judging)).assign(verdict=verdict)
