@@ -109,10 +109,10 @@ def record(notebook: str, values: Mapping, *, found=None, basis=None) -> pd.Data
 def assemble() -> pd.DataFrame:
     """Put the notebooks' parts together, in the order of the papers; every printed claim must be answered."""
     claims = published()
-    parts = {name: PARTS / f"{name}.csv" for name in sorted(set(claims["notebook"]))}
-    if missing := [name for name, path in parts.items() if not path.exists()]:
+    parts = [PARTS / f"{name}.csv" for name in sorted(set(claims["notebook"]))]
+    if missing := [path.stem for path in parts if not path.exists()]:
         raise ValueError(f"{PARTS} lacks what {', '.join(missing)} recorded; run `make reproduce`")
-    answered = pd.concat(_read(path).assign(notebook=name) for name, path in parts.items())
+    answered = pd.concat(_read(path).assign(notebook=path.stem) for path in parts)
     if open_ := sorted(set(claims.index) - set(answered["id"])):
         raise ValueError(f"{len(open_)} printed claim(s) that no notebook answers: {', '.join(open_[:10])}")
     return answered.set_index("id").loc[claims.index].reset_index()

@@ -153,7 +153,7 @@ def intervals_by_name(tables, *, spread=0.34, colours=tuple(COLOURS), horizontal
     """Draw estimates with intervals at the names of their index, a colour and mark per table, and return the axes.
 
     tables : label -> frame whose first three columns are estimate, low and high; all frames have the same rows, which
-        stand `spread` apart at each name, from the top down if `horizontal`.
+        stand `spread` apart at each name, from the bottom up if `horizontal`.
     """
     ax = plt.gca() if ax is None else ax
     for k, (label, table) in enumerate(tables.items()):
@@ -162,8 +162,6 @@ def intervals_by_name(tables, *, spread=0.34, colours=tuple(COLOURS), horizontal
         intervals(places, *table.iloc[:, :3].to_numpy().T, ax=ax, **look)
     along = "y" if horizontal else "x"
     ax.set(**{f"{along}ticks": np.arange(len(table)), f"{along}ticklabels": table.index})
-    if horizontal:
-        ax.invert_yaxis()
     return ax
 
 

@@ -121,7 +121,6 @@ def test_intervals_by_name_stand_side_by_side_at_their_names():
     drawn = [points.lines[0].get_xydata() for points in ax.containers]
     np.testing.assert_allclose(drawn[0], [[0.1, -0.1], [0.2, 0.9]])
     np.testing.assert_allclose(drawn[1], [[1.1, 0.1], [1.2, 1.1]])
-    assert ax.yaxis_inverted()
 
 
 def test_a_logarithmic_axis_has_numbers_at_its_ticks_only():
