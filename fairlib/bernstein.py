@@ -100,9 +100,7 @@ def demographic_parity(label, prediction, protected) -> tuple[np.ndarray, np.nda
 
 
 def equal_opportunity(label, prediction, protected) -> tuple[np.ndarray, np.ndarray]:
-    """Return (cost, membership) whose disparity is the gap in false negative rates.
-
-    c = 1 - ŷ, and only the qualified are annotated: g(x) = f(x) y(x).
+    """Return (cost, membership) whose disparity is the gap in false negative rates: c = 1 - ŷ, annotated where y = 1.
 
     >>> groupwise_disparity(*equal_opportunity(label=[1, 0, 1, 0], prediction=[0, 0, 1, 0], protected=[1, 1, 0, 0]))
     1.0
@@ -114,10 +112,9 @@ def equal_opportunity(label, prediction, protected) -> tuple[np.ndarray, np.ndar
 def equalized_odds(label, prediction, protected) -> tuple[np.ndarray, np.ndarray]:
     """Return (cost, membership) whose disparity is the gap in error rates: c = 1[y ≠ ŷ], every example annotated.
 
-    The paper's g(x) = f(x) y(x) leaves out all examples with y = 0, the only ones that can be false positives, and so
-    gives equal opportunity once more. A gap of 0 is neither sufficient for equalized odds, for errors of both kinds may
-    cancel, nor necessary where shares of y = 1 differ: what decides is `equal_opportunity` of the arguments, and of
-    1 - label and 1 - prediction, for the false positives.
+    The paper annotates where y = 1, which gives equal opportunity once more: no example with y = 1 is a false positive.
+    Nor is a gap of 0 sufficient for equalized odds, or necessary (notebook 02): what decides is `equal_opportunity`
+    of the arguments and, for the false positives, of 1 - label and 1 - prediction.
 
     >>> groupwise_disparity(*equalized_odds(label=[1, 0, 1, 0], prediction=[0, 0, 1, 0], protected=[1, 1, 0, 0]))
     0.5
@@ -150,9 +147,7 @@ def sample_size(bias, *, variance, gamma, max_cost=1.0, confidence=0.95):
 
 
 def smallest_bias(n, *, variance, gamma, max_cost=1.0, confidence=0.95):
-    """Return the bias above which n examples support a claim: the exact inverse of eq. 4.
-
-    An estimate δ̄ supports a claim when t < δ̄. Since t does not depend on δ̄, the threshold is t itself (eq. 3).
+    """Return the bias above which n examples support a claim: t itself (eq. 3), and so the exact inverse of eq. 4.
 
     >>> round(smallest_bias(3160, variance="maximal", gamma=0.5), 5)
     0.09742
@@ -177,7 +172,7 @@ def _outcomes(label, prediction, protected) -> tuple[np.ndarray, np.ndarray, np.
     outcomes = [checked(name, values, "0 or 1", lambda x: (x == 0) | (x == 1)) for name, values in arrays.items()]
     if len({values.shape for values in outcomes}) > 1:
         raise ValueError(f"{', '.join(arrays)} must have one length, found {', '.join(str(x.size) for x in outcomes)}")
-    label, prediction, protected = (values.astype(int) for values in outcomes)
+    label, prediction, protected = np.array(outcomes, dtype=int)
     return label, prediction, 2 * protected - 1
 
 

@@ -9,9 +9,9 @@ together. A disagreement is a finding, never an error; a claim that no notebook 
 import argparse
 import sys
 from collections import namedtuple
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import jinja2
@@ -23,18 +23,12 @@ from fairlib.data import DATA, ROOT, write_whole
 PUBLISHED = DATA / "published"
 PARTS = ROOT / "build" / "ledger"
 FIGURES = ROOT / "figures"
-PAGE = Path(__file__).with_name("ledger.jinja")  # with the rule by which verdicts are found
+PAGE = Path(__file__).with_name("ledger.jinja")  # says what the statuses mean, and by which rule verdicts are found
 
 # From the best to the worst: where as many numbers have one status as another, the worse one is the verdict.
-STATUSES = {
-    "reproduced": "computed from the original data or from the formula; equal after rounding to the printed digits",
-    "checked": "not computed again; passed a test that it could have failed",
-    "consistent": "computed with a named substitute, and equal, inside the printed interval, or the statement holds",
-    "inconclusive": "a substitute came out otherwise, or the rule cannot decide, as with 0/0: no evidence either way",
-    "differs": "the paper disagrees with its own data, formula or other table; the notebook says why",
-    "open": "not computed here; the note says what it needs and the command that would compute it",
-    "input": "used as an input, so no evidence",
-}
+STATUSES = ("reproduced", "checked", "consistent", "inconclusive", "differs", "open", "input")
+COLOURS = ("#0072B2", "#009E73", "#56B4E9", "#DDDDDD", "#D55E00", "white")  # of the statuses but the last
+HATCHES = ("", "\\\\", "", "", "//", "..")
 # On each basis: the status of what agrees, and of what does not.
 BASES = {
     "formula": ("reproduced", "differs"),
@@ -45,26 +39,17 @@ BASES = {
     "open": ("open", "open"),
 }
 APART = {"": "", "definition": "Definitions and counts that cannot fail", "ours": "Checks of our own making"}
-COLOURS = ("#0072B2", "#009E73", "#56B4E9", "#DDDDDD", "#D55E00", "white")  # of the statuses but the last
-
-
 # One printed number, interval or statement, and how it came out.
 Claim = namedtuple("Claim", "id experiment place quantity printed computed status basis apart note")
+_read = partial(pd.read_csv, dtype=str, keep_default_na=False)
 
 
 @cache
 def published() -> pd.DataFrame:
     """Return all printed claims, indexed by id; CONTRIBUTING.md explains the columns, and a test checks the files."""
-    papers = {path.stem: _read(path) for path in sorted(PUBLISHED.glob("*.csv")) if path.stem != "experiments"}
-    claims = pd.concat(papers, names=["paper", None]).reset_index("paper")
-    claims["experiment"] = claims.pop("paper") + "/" + claims["experiment"]
-    return claims.set_index("id")
-
-
-@cache
-def experiments() -> pd.DataFrame:
-    """Return what the papers did, indexed by experiment: its title, what of it was original here, and what stood in."""
-    return _read(PUBLISHED / "experiments.csv").set_index("experiment")
+    papers = sorted({*PUBLISHED.glob("*.csv")} - {PUBLISHED / "experiments.csv"})
+    claims = pd.concat(map(_read, papers)).set_index("id")
+    return claims.assign(experiment=claims.index.str.split("/").str[0] + "/" + claims["experiment"])
 
 
 def check(claim_id: str, value=None, *, basis: str | None = None, found: str | None = None) -> Claim:
@@ -88,7 +73,7 @@ def check(claim_id: str, value=None, *, basis: str | None = None, found: str | N
     if "{}" in note:
         raise ValueError(f"found must say what the note of {claim_id!r} leaves open, {note!r}")
     if value is None and basis == "input":
-        value = True if row["kind"] == "statement" else [float(number) for number in _printed(row)]
+        value = _printed(row)
     status = _status(claim_id, row, value, basis)
     printed = row["printed"] + (f" ± {row['error']}" if row["error"] else "") + row["unit"]
     computed = ("undecided" if status == "inconclusive" else "") if value is None else _written(row, value)
@@ -96,27 +81,25 @@ def check(claim_id: str, value=None, *, basis: str | None = None, found: str | N
     return Claim(claim_id, *shown, printed, computed, status, basis.replace("open", ""), row["apart"], note)
 
 
-def record(notebook: str, values: Mapping, *, found=None, original: Iterable[str] = (), basis=None) -> pd.DataFrame:
+def record(notebook: str, values: Mapping, *, found=None, basis=None) -> pd.DataFrame:
     """Write what a notebook computed to `build/ledger/<notebook>.csv`, and return it for display.
 
     values : by claim, its id less the name of the paper; all claims that the published table gives to this notebook,
         except open ones and inputs that were used as printed.
-    found : what the "{}" in a claim's note stands for.
-    original : claims that were computed from genuine files this time, where the published table names a stand-in.
-    basis : of single claims, where it is another one this time than in the published table.
+    found : by claim, what the "{}" in its note stands for.
+    basis : by claim, where it is another one this time than in the published table: "original" from genuine files.
     """
     claims = published()[published()["notebook"] == notebook]
     if claims.empty:
         raise ValueError(f"notebook must be one that the published tables name, found {notebook!r}")
-    paper, found = claims.index[0].split("/")[0], found or {}
+    paper, found, basis = claims.index[0].split("/")[0], found or {}, basis or {}
     claims = claims.rename(index=lambda name: name.removeprefix(f"{paper}/"))
     if strange := [name for name in [*values, *found] if name not in claims.index]:
         raise ValueError(f"values and found must name claims that {notebook} answers, found {strange[0]!r}")
     if missing := [name for name in claims.index[~claims["basis"].isin(["input", "open"])] if name not in values]:
         raise ValueError(f"values lacks {len(missing)} claim(s) that {notebook} answers: {', '.join(missing[:10])}")
-    bases = dict.fromkeys(original, "original") | (basis or {})
     table = pd.DataFrame(
-        check(f"{paper}/{name}", values.get(name), basis=bases.get(name), found=found.get(name))
+        check(f"{paper}/{name}", values.get(name), basis=basis.get(name), found=found.get(name))
         for name in claims.index
     )
     write_whole(PARTS / f"{notebook}.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
@@ -126,10 +109,10 @@ def record(notebook: str, values: Mapping, *, found=None, original: Iterable[str
 def assemble() -> pd.DataFrame:
     """Put the notebooks' parts together, in the order of the papers; every printed claim must be answered."""
     claims = published()
-    parts = {name: PARTS / f"{name}.csv" for name in sorted(set(claims["notebook"]))}
-    if missing := [name for name, path in parts.items() if not path.exists()]:
+    parts = [PARTS / f"{name}.csv" for name in sorted(set(claims["notebook"]))]
+    if missing := [path.stem for path in parts if not path.exists()]:
         raise ValueError(f"{PARTS} lacks what {', '.join(missing)} recorded; run `make reproduce`")
-    answered = pd.concat(_read(path).assign(notebook=name) for name, path in parts.items())
+    answered = pd.concat(_read(path).assign(notebook=path.stem) for path in parts)
     if open_ := sorted(set(claims.index) - set(answered["id"])):
         raise ValueError(f"{len(open_)} printed claim(s) that no notebook answers: {', '.join(open_[:10])}")
     return answered.set_index("id").loc[claims.index].reset_index()
@@ -137,53 +120,58 @@ def assemble() -> pd.DataFrame:
 
 def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     """Return each experiment with its numbers by status and its verdict, by the rule that `PAGE` states."""
+    known = _read(PUBLISHED / "experiments.csv").set_index("experiment")
 
     def count(claims):
-        return pd.crosstab(claims["experiment"], claims["status"]).reindex(columns=list(STATUSES), fill_value=0)
+        found = pd.crosstab(claims["experiment"], claims["status"])
+        return found.reindex(index=known.index, columns=STATUSES, fill_value=0)
 
     judging = table[(table["apart"] == "") & (table["status"] != "input")]
-    stated = judging[judging["id"].map(published()["kind"]) == "statement"]
-    judged = count(pd.concat([stated, judging[~judging["experiment"].isin(stated["experiment"])]]))
-    most = judged[list(STATUSES)[::-1]].idxmax(axis=1).reindex(experiments().index).fillna("input")
+    kind, printed = (judging["id"].map(published()[column]) for column in ("kind", "basis"))
+    experiment, stated = judging["experiment"], kind == "statement"
+    judged = count(judging[stated | ~experiment.isin(experiment[stated])])
+    most = judged[[*STATUSES[::-1]]].idxmax(axis=1)
     # Where genuine files took the place of every stand-in this time, nothing stands in.
-    printed = judging["id"].map(published()["basis"])
-    again = judging["experiment"][(judging["basis"] == "original") & printed.isin(["substitute", "open"])]
-    left = judging["experiment"][(judging["basis"] == "substitute") & (printed == "substitute")]
-    known = experiments().copy()
+    again = experiment[(judging["basis"] == "original") & printed.isin(["substitute", "open"])]
+    left = experiment[(judging["basis"] == "substitute") & (printed == "substitute")]
     known.update(known.loc[[*{*again} - {*left}]].replace("stand-in", "original").assign(stand_in=""))
-    table = known.join(count(judging).reindex(experiments().index, fill_value=0))
-    return table.assign(verdict=most.where(known["stand_in"].eq("") | (most != "reproduced"), "consistent"))
+    verdict = most.where(known["stand_in"].eq("") | (most != "reproduced"), "consistent")
+    return known.join(count(judging)).assign(verdict=verdict)
 
 
 def sentence(found: pd.DataFrame) -> str:
     """Say how many experiments came out how: "9 of 24 experiments reproduced, 5 consistent, ..."."""
-    counts = found["verdict"].value_counts().reindex(list(STATUSES), fill_value=0)
+    counts = found["verdict"].value_counts().reindex(STATUSES, fill_value=0)
     others = [f"{count} {status}" for status, count in counts.items() if count and status != "reproduced"]
     return ", ".join([f"{counts['reproduced']} of {len(found)} experiments reproduced", *others])
 
 
-def as_markdown(table: pd.DataFrame) -> str:
+def as_markdown(table: pd.DataFrame, found: pd.DataFrame) -> str:
     """Return the ledger as a page: the experiments with their verdicts, what the statuses mean, and every claim."""
-    found, kinds = verdicts(table), table["apart"].where(table["apart"] != "", table["experiment"])
-    titles = {**(found.index + ": " + found["title"]), **APART}
-    parts = {title: table[kinds == kind].to_dict("records") for kind, title in titles.items()}
+    kinds, titles = table["apart"].where(table["apart"] != "", table["experiment"]), found.index + ": " + found["title"]
+    parts = {title: table[kinds == kind].to_dict("records") for kind, title in {**titles, **APART}.items()}
     how = {"trim_blocks": True, "keep_trailing_newline": True, "undefined": jinja2.StrictUndefined}
     page = jinja2.Template(PAGE.read_text(encoding="utf-8"), finalize=lambda cell: str(cell).replace("|", "\\|"), **how)
     return page.render(sentence=sentence(found), experiments=found.to_dict("index"), statuses=STATUSES, parts=parts)
 
 
-def draw(table: pd.DataFrame):
-    """Draw the ledger: one bar per experiment, its claims by status with their counts, and its verdict."""
+def draw(found: pd.DataFrame) -> None:
+    """Draw the verdicts: one bar per experiment, its claims by status with their counts."""
     from fairlib import plots
 
     plots.use_style()
-    found = verdicts(table)
-    counts = found[[status for status in STATUSES if status != "input"]]
+    counts = found[[*STATUSES[:-1]]].set_axis(found["title"])
     _, ax = plots.plt.subplots(figsize=(plots.WIDTH, 0.9 + 0.24 * len(counts)))
-    plots.shares(counts.set_axis(found["title"]), COLOURS, ("", "\\\\", "", "", "//", ".."), ax=ax)
+    shares = counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
+    shares.plot.barh(stacked=True, ax=ax, color=COLOURS, edgecolor="black", linewidth=0.6, width=0.8)
+    look = {"label_type": "center", "fontsize": 8, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.4}}
+    for bars, status, hatch in zip(ax.containers, counts, HATCHES, strict=True):
+        ax.bar_label(bars, labels=counts[status].astype(str).replace("0", ""), **look)
+        plots.plt.setp(bars, hatch=hatch)
     for place, verdict in enumerate(found["verdict"]):
         ax.text(1.02, place, verdict, va="center", fontsize=8)
-    ax.set_xlabel("share of an experiment's claims that could have failed")
+    ax.set(xlabel="share of an experiment's claims that could have failed", ylabel="", xlim=(0, 1))
+    ax.invert_yaxis()
     ax.legend(ncols=3, loc="lower right", bbox_to_anchor=(1.2, 1.0), frameon=False)
     plots.save(ax.figure, "ledger", caption=f"{sentence(found)} (figures/ledger.csv).")
 
@@ -192,14 +180,11 @@ def main(arguments: list[str]) -> None:
     """`python -m fairlib ledger`: write figures/ledger.{csv,md,svg,png} from what the notebooks recorded."""
     argparse.ArgumentParser(prog="python -m fairlib ledger", description=main.__doc__).parse_args(arguments)
     table = assemble()
+    found = verdicts(table)
     write_whole(FIGURES / "ledger.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
-    draw(table)
-    write_whole(FIGURES / "ledger.md", lambda path: path.write_text(as_markdown(table), encoding="utf-8"))
-    sys.stdout.write(f"ledger: {sentence(verdicts(table))}\n")
-
-
-def _read(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
+    draw(found)
+    write_whole(FIGURES / "ledger.md", lambda path: path.write_text(as_markdown(table, found), encoding="utf-8"))
+    sys.stdout.write(f"ledger: {sentence(found)}\n")
 
 
 def _status(claim_id: str, row: pd.Series, value, basis: str) -> str:
@@ -209,20 +194,19 @@ def _status(claim_id: str, row: pd.Series, value, basis: str) -> str:
         return does_not
     if basis == "open":
         raise ValueError(f"value of {claim_id!r} must be None while its basis is 'open', found {value!r}")
-    values = np.ravel(np.asarray(value, dtype=float))
-    if len(values) != (2 if row["kind"] == "interval" else 1):
-        raise ValueError(f"value of {claim_id!r} must be a number, or two for an interval, found {value!r}")
-    if not np.isfinite(values).all():
-        raise ValueError(f"value of {claim_id!r} must be finite, or None where nothing can be decided, found {value!r}")
+    values, printed = np.array(value, dtype=float, ndmin=1), _printed(row)
+    if len(values) != len(printed) or not np.isfinite(values).all():
+        raise ValueError(f"value of {claim_id!r} must be finite, 2 for an interval, None if undecided, found {value!r}")
     if row["kind"] == "statement":
         return agrees if values[0] else does_not
-    if basis == "substitute" and row["error"] and abs(values[0] - float(row["printed"])) <= float(row["error"]):
+    if basis == "substitute" and row["error"] and abs(values[0] - float(printed[0])) <= float(row["error"]):
         return agrees
-    return agrees if all(map(_equal_after_rounding, _printed(row), values)) else does_not
+    return agrees if all(map(_equal_after_rounding, printed, values)) else does_not
 
 
 def _printed(row: pd.Series) -> list[str]:
-    return [number.strip() for number in row["printed"].strip("()[]").split(",")]
+    """Return the numbers that are printed; that of a statement is its truth."""
+    return ["1"] if row["kind"] == "statement" else row["printed"].strip("()[]").split(",")
 
 
 def _equal_after_rounding(printed: str, value: float) -> bool:
@@ -233,5 +217,5 @@ def _equal_after_rounding(printed: str, value: float) -> bool:
 def _written(row: pd.Series, value) -> str:
     if row["kind"] == "statement":
         return "holds" if value else "does not hold"
-    written = ", ".join(f"{number:.6g}" for number in np.ravel(np.asarray(value, dtype=float)))
+    written = ", ".join(f"{number:.6g}" for number in np.array(value, dtype=float, ndmin=1))
     return f"({written})" if row["kind"] == "interval" else written

@@ -57,7 +57,6 @@ def use_style() -> None:
         "legend.fontsize": 8,
         "axes.spines.top": False,
         "axes.spines.right": False,
-        "axes.axisbelow": True,
         "lines.linewidth": 1.4,
         "lines.markersize": 4,
         "svg.hashsalt": "fairlib",  # else every SVG gets random ids
@@ -76,19 +75,19 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
     share = added / (height + added)
     layout = figure.get_layout_engine()
     layout.set(rect=(0, share, 1, 1 - share))
-    written = figure.text(0.01, 0.04 / (height + added), "\n".join(lines), fontsize=8, va="bottom", linespacing=1.3)
     layout.execute(figure)
     figure.set_layout_engine("none")
     for ax in figure.axes:  # fixed and rounded: the layout's last digits differ between runs, and show in the SVG
         ax.set_position(np.round(ax.get_position(original=True).bounds, 6))
-    write_whole(FIGURES / f"{name}.png", partial(figure.savefig, format="png", dpi=160))
     label = _not_measured(caption.lower())  # seen without its caption too
     room = 0.17 if label else 0
-    written.set(text=label, y=(added - room + 0.04) / (height + added))
+    low = (added - room + 0.04) / (height + added)
+    written = figure.text(0.01, low, label, fontsize=8, va="bottom", linespacing=1.3)
     look = {"dpi": 160, "bbox_inches": Bbox.from_bounds(0, added - room, width, height + room)}
     facts = {"Date": None, "Description": caption}
     write_whole(FIGURES / f"{name}.svg", partial(figure.savefig, format="svg", metadata=facts, **look))
     written.set(text="\n".join(lines), y=0.04 / (height + added))
+    write_whole(FIGURES / f"{name}.png", partial(figure.savefig, format="png", dpi=160))
     plt.close(figure)  # else a notebook shows it twice: as the cell's value, and because it is still open
     return figure
 
@@ -99,14 +98,20 @@ def _not_measured(caption: str) -> str:
     return "Invented example" if "invented" in caption else ""
 
 
-def intervals(positions, estimate, low, high, *, ax=None, colour="blue", marker="o", horizontal=False, label=None):
-    """Draw estimates with their intervals at `positions` (along y if `horizontal`), and return the axes."""
+def intervals(places, estimate, low=None, high=None, *, ax=None, colour="blue", marker="o", horizontal=False, **look):
+    """Draw estimates with their intervals at `places` (along y if `horizontal`), and return the axes.
+
+    estimate : numbers, with `low` and `high`; or an `Interval` per place, with ends of its own.
+    look : as `Axes.errorbar` has it.
+    """
     ax = plt.gca() if ax is None else ax
+    if low is None:
+        estimate, low, high = np.array([(one.estimate, one.low, one.high) for one in estimate]).T
     estimate, low, high = (np.asarray(values, dtype=float) for values in (estimate, low, high))
     errors = np.clip(np.stack([estimate - low, high - estimate]), 0, None)
-    places, along = ((estimate, positions), "xerr") if horizontal else ((positions, estimate), "yerr")
-    look = {"fmt": marker, "color": COLOURS.get(colour, colour), "capsize": 2, "elinewidth": 1, "label": label}
-    ax.errorbar(*places, **{along: errors}, **look)
+    points, along = ((estimate, places), "xerr") if horizontal else ((places, estimate), "yerr")
+    look |= {"fmt": marker, "color": COLOURS.get(colour, colour), "capsize": 2, "elinewidth": 1, along: errors}
+    ax.errorbar(*points, **look)
     return ax
 
 
@@ -148,7 +153,7 @@ def intervals_by_name(tables, *, spread=0.34, colours=tuple(COLOURS), horizontal
     """Draw estimates with intervals at the names of their index, a colour and mark per table, and return the axes.
 
     tables : label -> frame whose first three columns are estimate, low and high; all frames have the same rows, which
-        stand `spread` apart at each name, from the top down if `horizontal`.
+        stand `spread` apart at each name, from the bottom up if `horizontal`.
     """
     ax = plt.gca() if ax is None else ax
     for k, (label, table) in enumerate(tables.items()):
@@ -157,84 +162,25 @@ def intervals_by_name(tables, *, spread=0.34, colours=tuple(COLOURS), horizontal
         intervals(places, *table.iloc[:, :3].to_numpy().T, ax=ax, **look)
     along = "y" if horizontal else "x"
     ax.set(**{f"{along}ticks": np.arange(len(table)), f"{along}ticklabels": table.index})
-    if horizontal:
-        ax.invert_yaxis()
     return ax
 
 
-def shares(counts: pd.DataFrame, colours, hatches, *, ax):
-    """Draw a bar for each row from 0 to 1, its counts one after another as shares, the counts written in."""
-    parts = counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
-    parts.plot.barh(stacked=True, ax=ax, color=list(colours), edgecolor="black", linewidth=0.6, width=0.8)
-    box = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
-    for bars, name, hatch in zip(ax.containers, counts, hatches, strict=True):
-        labels = [str(count) if count else "" for count in counts[name]]
-        ax.bar_label(bars, labels=labels, label_type="center", fontsize=8, bbox=box)
-        for bar in bars:
-            bar.set_hatch(hatch)
-    ax.set(ylabel="", xlim=(0, 1))
-    ax.invert_yaxis()
-    return ax
-
-
-def log_axis(ticks, *, axis="y", written="{x:,.0f}", minor=False, ax=None):
-    """Make an axis logarithmic, with numbers written at `ticks`, smaller ticks only if `minor`; return the axes."""
+def log_axis(ticks, *, axis="y", written="{x:,.0f}", ax=None):
+    """Make an axis logarithmic, with ticks and numbers at `ticks` alone, and return the axes."""
     ax = plt.gca() if ax is None else ax
     ax.set(**{f"{axis}scale": "log", f"{axis}ticks": ticks})
     getattr(ax, f"{axis}axis").set_major_formatter(written)
-    if not minor:
-        ax.minorticks_off()
+    ax.minorticks_off()
     return ax
 
 
-def note(text, at, *, offset=(4, 4), line=False, edge=False, ax=None, **look):
+def note(text, at, *, offset=(4, 4), edge=False, ax=None, **look):
     """Write `text` some points of type away from the point `at`, and return the axes.
 
-    line : draw a thin line to the point. edge : give the letters a white edge, so that they read on top of anything.
+    edge : give the letters a white edge, so that they read on top of anything. look : as `Axes.annotate` has it.
     """
     ax = plt.gca() if ax is None else ax
-    arrow = {"arrowstyle": "-", "linewidth": 0.6, "color": "black"} if line else None
-    written = ax.annotate(text, at, xytext=offset, textcoords="offset points", arrowprops=arrow, **look)
+    written = ax.annotate(text, at, xytext=offset, textcoords="offset points", **look)
     if edge:
         written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
-    return ax
-
-
-def estimates(positions, found, *, ax=None, **look):
-    """Draw one `Interval` per position, and return the axes; `look` is that of `intervals`."""
-    ends = np.array([(one.estimate, one.low, one.high) for one in found])
-    return intervals(positions, *ends.T, ax=ax, **look)
-
-
-def frame(flags, *, ax=None):
-    """Frame the cells of a heatmap that a table of truth values points at, and return the axes."""
-    ax = plt.gca() if ax is None else ax
-    for row, column in np.argwhere(np.asarray(flags)):
-        ax.add_patch(plt.Rectangle((column + 0.04, row + 0.06), 0.92, 0.88, fill=False, linewidth=1.6, color="black"))
-    return ax
-
-
-def intervals_by_kind(found: dict, kinds: dict, looks: dict, *, ax=None):
-    """Draw intervals (name -> Interval) one above the other, and return the axes.
-
-    kinds : name -> kind. looks : kind -> (colour, marker), in the order of the legend.
-    """
-    ax = plt.gca() if ax is None else ax
-    for kind, (colour, marker) in looks.items():
-        rows = {row: found[name] for row, name in enumerate(found) if kinds[name] == kind}
-        estimates(list(rows), rows.values(), ax=ax, colour=colour, marker=marker, horizontal=True, label=kind)
-    ax.axvline(0, color="black", linewidth=0.8)
-    ax.set(yticks=range(len(found)), yticklabels=[name.replace("_", " ") for name in found])
-    return ax
-
-
-def group_columns(ax, labels, *, gap: float = 0.25):
-    """Write labels above equal groups of a heatmap's columns, with lines between the groups; names of rows in words."""
-    width = round(ax.get_xlim()[1]) // len(labels)
-    for place, label in enumerate(labels):
-        ax.text(width * place + width / 2, -gap, label, ha="center", va="bottom", fontsize=8.5)
-        if place:
-            ax.axvline(width * place, color="black", linewidth=0.8)
-    ax.set_yticklabels([label.get_text().replace("_", " ") for label in ax.get_yticklabels()], rotation=0)
-    ax.tick_params(axis="x", rotation=0)
     return ax

@@ -187,7 +187,7 @@ def facts(notebooks: dict[str, str]) -> dict:
         "sentence": ledger.sentence(verdicts),
         "experiments": verdicts.to_dict("records"),
         "rows": ledger_rows(table),
-        "statuses": ledger.STATUSES,
+        "statuses": dict(re.findall(r"^- \*\*(\w+)\*\*: (.*)", page, flags=re.MULTILINE)),
         "rule": next(line for line in page.splitlines() if line.startswith("An experiment is judged")),
         "papers": AUTHORS,
         "public": public(),

@@ -1,4 +1,5 @@
 import csv
+import re
 
 import pandas as pd
 import pytest
@@ -79,10 +80,8 @@ def desk(tmp_path, monkeypatch):
     with (tmp_path / "published" / "experiments.csv").open("w", newline="") as stream:
         csv.writer(stream).writerows(EXPERIMENTS)
     ledger.published.cache_clear()
-    ledger.experiments.cache_clear()
     yield tmp_path
     ledger.published.cache_clear()
-    ledger.experiments.cache_clear()
 
 
 def write_claims(path, rows):
@@ -133,12 +132,12 @@ def test_bad_calls_are_refused(desk):
         ledger.check("demo/rate", 1, basis="guess")
     with pytest.raises(ValueError, match="found must say what the note of 'demo/p' leaves open, 'a stand-in: {}'"):
         ledger.check("demo/p", 1)
-    with pytest.raises(ValueError, match="must be finite, or None where nothing can be decided, found nan"):
+    with pytest.raises(ValueError, match="must be finite, 2 for an interval, None if undecided, found nan"):
         ledger.check("demo/rate", float("nan"))
     with pytest.raises(ValueError, match="must be None while its basis is 'open', found 0.3"):
         ledger.check("demo/range", 0.3)
     for claim, value in (("demo/rate", (1, 2)), ("demo/range", 0.5)):
-        with pytest.raises(ValueError, match="must be a number, or two for an interval"):
+        with pytest.raises(ValueError, match="must be finite, 2 for an interval"):
             ledger.check(claim, value, basis="formula")
 
 
@@ -152,7 +151,7 @@ def test_a_notebook_answers_all_its_claims_and_no_others(desk):
         ledger.record("01_one", ONE | {"p": 0.9})
     with pytest.raises(ValueError, match=r"values lacks 2 claim\(s\) that 01_one answers: share, three"):
         ledger.record("01_one", {"rate": 0.116})
-    table = ledger.record("02_two", TWO, found={"p": "of 7 seeds"}, original=["mean"]).set_index("id")
+    table = ledger.record("02_two", TWO, found={"p": "of 7 seeds"}, basis={"mean": "original"}).set_index("id")
     assert table.loc["demo/p", ["status", "note"]].tolist() == ["consistent", "a stand-in: of 7 seeds"]
     assert table.loc["demo/mean", ["status", "basis", "note"]].tolist() == ["differs", "original", ""]
     assert table.loc["demo/range", ["status", "computed", "note"]].tolist() == ["open", "", "needs images; make models"]
@@ -197,6 +196,7 @@ def test_pages_are_written_and_the_same_twice(desk, monkeypatch):
         "1 of 2 experiments reproduced, 1 open." in page
     )  # the second: one each of three statuses, and the worst of them
     assert "| demo/one | The first | original | - | - | original |  | reproduced | 2 reproduced |" in page
+    assert re.findall(r"^- \*\*(\w+)\*\*: .", page, flags=re.MULTILINE) == [*ledger.STATUSES]
     assert page.index("## Definitions and counts that cannot fail") < page.index("a count")
 
 
@@ -211,8 +211,9 @@ def test_pages_are_written_and_the_same_twice(desk, monkeypatch):
         (["reproduced"], "a small model", "consistent"),  # at best
     ],
 )
-def test_the_verdict_is_what_most_have(monkeypatch, statuses, stand_in, verdict):
-    monkeypatch.setattr(ledger, "experiments", lambda: pd.DataFrame({"stand_in": {"demo/one": stand_in}}))
+def test_the_verdict_is_what_most_have(monkeypatch, tmp_path, statuses, stand_in, verdict):
+    monkeypatch.setattr(ledger, "PUBLISHED", tmp_path)
+    pd.DataFrame({"experiment": ["demo/one"], "stand_in": stand_in}).to_csv(tmp_path / "experiments.csv")
     kinds = pd.DataFrame(
         {"kind": "number", "basis": "formula"}, index=[f"demo/{place}" for place in range(len(statuses))]
     )
@@ -235,7 +236,8 @@ def test_nothing_stands_in_where_genuine_files_took_every_place(desk):
         (["range", "mean"], "a small model", "stand-in", "consistent"),  # one substitute is left
         (["range", "mean", "p"], "", "original", "reproduced"),
     ]:
-        ledger.record("02_two", {"p": 0.872, "mean": 0.5, "range": (0.0, 0.12)}, found={"p": "x"}, original=original)
+        basis, answers = dict.fromkeys(original, "original"), {"p": 0.872, "mean": 0.5, "range": (0.0, 0.12)}
+        ledger.record("02_two", answers, found={"p": "x"}, basis=basis)
         row = ledger.verdicts(ledger.assemble()).loc["demo/two"]
         assert row[["stand_in", "model", "verdict"]].tolist() == [stand_in, model, verdict]
 

@@ -66,7 +66,7 @@ def test_no_status_of_the_ledger_changes_with_the_seed_or_the_order_of_rows(name
 
     bundled = fairlib.load
     monkeypatch.setattr(fairlib, "load", shuffled)
-    for drawing in ("save", "heatmap", "frame"):
+    for drawing in ("save", "heatmap"):
         monkeypatch.setattr(plots, drawing, lambda *arguments, **options: None)
     monkeypatch.setattr(ledger, "PARTS", tmp_path)
     monkeypatch.chdir(ROOT / "notebooks")
