@@ -35,7 +35,6 @@ def render(report, *, framed: bool = True) -> str:
         setting=report.setting,
         framed=framed,
         rows=rows,
-        gaps=grouped(records(report.gaps), "attribute"),
         metrics=grouped(records(metrics), "attribute", "by_group"),
         impact=impact(report),
         slopes=grouped(records(report.slopes), "attribute", "class_name") if report.slopes is not None else {},

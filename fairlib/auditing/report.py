@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import filterfalse
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
@@ -20,11 +19,8 @@ from fairlib.auditing import comparing, findings, further, groups, page, people,
 from fairlib.auditing.rates import Sums, measured, sums
 from fairlib.auditing.setting import Setting
 from fairlib.data import write_whole
-from fairlib.intervals.gaps import interval as interval_of_gap
 from fairlib.tables import listed
 from fairlib.tables.coding import Columns
-
-GAPS = ["attribute", "rate", "class", "groups", "highest", "lowest", "gap", "low", "high"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,21 +47,6 @@ class Report:
         Computed when first asked for, which takes up to a few seconds per attribute.
         """
         return summary.summarize(self.people, self.levels, self.setting, progress=self.progress)
-
-    @cached_property
-    def gaps(self) -> pd.DataFrame:
-        """Return by how much the highest group of an attribute is above the lowest; the interval can reach 0."""
-        found = []
-        for asked, family in self.questions:
-            count, total = family.total(asked.count), family.total(asked.total)
-            enough = np.flatnonzero(count >= self.setting.minimum)  # of two, their difference says it already
-            if family.source is None and not (asked.rate.uses_probability or asked.powers) and len(enough) > 2:
-                apart = interval_of_gap(total[enough], count[enough], confidence=self.setting.confidence)
-                order = enough[np.argsort(total[enough] / count[enough], kind="stable")]
-                ends = family.called(order[-1]), family.called(order[0])
-                about = family.attribute, asked.name, asked.class_name, len(enough)
-                found.append((*about, *ends, apart.estimate, apart.low, apart.high))
-        return pd.DataFrame(found, columns=GAPS)
 
     @cached_property
     def calibration(self) -> pd.DataFrame | None:
