@@ -23,6 +23,7 @@ from fairlib.auditing.setting import SUMMARIES, Setting
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 EVIDENCE = {"shown": "strong evidence", "hint": "some evidence", "open": "too weak to tell"}  # in this order
 MOST, MOST_WEAK = 5, 2  # findings; of these, how many are too weak to tell
+TELLING = ["shown", "small"]  # verdicts that say something
 NAMED = 6  # groups that one sentence names; more are counted
 MIRROR = 0.9  # of all cases: two groups that make up as much are each other's mirror
 
@@ -56,7 +57,7 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting, cases: Peo
     rows["margin"] = margin = np.where(rows["rate"] == COST, own, setting.margin)
     share, few = (1 - SUMMARIES) * setting.alpha, compared.units.min(axis=0) < setting.minimum
     rows["p_corrected"] = np.minimum(multiplicity.holm(rows["p"].mask(few)) / (1 - SUMMARIES), 1)
-    questions, shown = max(1, _tested(rows)), rows["p_corrected"] <= setting.alpha
+    questions, shown = max(1, rows["p_corrected"].count()), rows["p_corrected"] <= setting.alpha
     # Not shown, and yet rare: among so many, chance makes less than one such on average.
     hint = (rows["p"] <= setting.alpha) & (rows["p"] * questions <= 1) & ~shown
 
@@ -73,7 +74,7 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting, cases: Peo
             "small": (rows["low"] > -margin) & (rows["high"] < margin),
         }
         rows["verdict"] = np.select([*verdicts.values()], [*verdicts], default="open")
-        return int(rows["verdict"].isin(["shown", "small"]).sum())
+        return rows["verdict"].isin(TELLING).sum()
 
     multiplicity.coverage_level(decide, questions, alpha=setting.alpha)
     # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
@@ -98,13 +99,13 @@ def findings(frame: pd.DataFrame, setting: Setting, adds: Callable[[object], boo
             break
         if not any(_mirrored(row, other) for other in told) and adds(row):
             told.append(row)
-    tested = _tested(frame)
+    tested = frame["p_corrected"].count()
     return [Finding(row.verdict, EVIDENCE[row.verdict], row.group, _sentence(row, tested, setting)) for row in told]
 
 
 def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str:
     """Say in one sentence what came out."""
-    tested, (shown, small) = _tested(frame), ((frame["verdict"] == name).sum() for name in ("shown", "small"))
+    tested, (shown, small) = frame["p_corrected"].count(), ((frame["verdict"] == name).sum() for name in TELLING)
     if not tested:
         vary = f"vary{' and are not too skewed' if setting.columns.cost else ''}"
         return f"Nothing can be said: no comparison has {setting.minimum} {setting.unit} on either side that {vary}."
@@ -129,20 +130,20 @@ def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str
 def summary(frame: pd.DataFrame, cases: int, setting: Setting) -> str:
     """Count what was compared, and how it came out."""
     count, groups = frame["verdict"].value_counts(), len({*frame["group"], *frame["against"]} - {EVERYONE_ELSE})
+    why = "nothing varies" + ", or too skewed" * bool(setting.columns.cost)
     words = {
         "shown": "strong evidence of {:,}",
         "hint": "some of {:,}",
         "open": "too weak to tell {:,}",
         "small": f"{{:,}} ruled out to be {setting.points} or more",
+        "too few": f"{{:,}} (too few {setting.unit})",
+        "undefined": f"{{:,}} ({why})",
     }
-    why = "nothing varies" + ", or too skewed" * bool(setting.columns.cost)
-    words_untested = {"too few": f"{{:,}} (too few {setting.unit})", "undefined": f"{{:,}} ({why})"}
-    told, untested = (
-        ", ".join(text.format(count[verdict]) for verdict, text in said.items() if verdict in count)
-        for said in (words, words_untested)
-    )
-    said = f"{setting.title}: {cases:,} cases, {groups:,} groups. {counted(_tested(frame), 'differences')} tested"
-    return f"{said}{f': {told}' if told else ''}.{f' Not tested: {untested}.' if untested else ''}"
+    told = {name: text.format(count[name]) for name, text in words.items() if name in count}
+    untested = ", ".join(told.pop(name) for name in ("too few", "undefined") if name in told)
+    tested = counted(frame["p_corrected"].count(), "differences") + " tested" + ": " * bool(told)
+    said = f"{setting.title}: {cases:,} cases, {groups:,} groups. {tested}{', '.join(told.values())}."
+    return said + (f" Not tested: {untested}." if untested else "")
 
 
 def aside(frame: pd.DataFrame, setting: Setting) -> list[str]:
@@ -154,10 +155,6 @@ def aside(frame: pd.DataFrame, setting: Setting) -> list[str]:
     named = "; ".join(f"{name} ({size:,})" for name, size in few.head(NAMED).items())
     rest = f"; and {counted(len(few) - NAMED, 'groups')} more" if len(few) > NAMED else ""
     return [f"Too few to say anything, under {setting.minimum} {setting.unit}: {named}{rest}."] * bool(named)
-
-
-def _tested(frame: pd.DataFrame) -> int:
-    return int(frame["p_corrected"].notna().sum())
 
 
 def _order(row) -> tuple:
