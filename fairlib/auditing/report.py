@@ -1,9 +1,8 @@
 """An audit of a classifier: one call on its predictions, one report of what they show and what not.
 
 people (table -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing (differences,
-intervals, tests; how many more cases are needed; many at once: multiplicity) -> findings (a verdict, what matters most)
--> page (HTML and other forms). Beside it: people -> summary (Table 2, AUCs), and what is asked further: strata, another
-model, crossings that say more. `command` is `python -m fairlib audit`.
+intervals, tests, cases needed; many at once: multiplicity) -> findings (a verdict, what matters most) -> page. Beside
+it: summary (Table 2, AUCs), further (strata, another model, crossings), probabilities. `command` is the command line.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,9 +41,8 @@ class Report:
         again. null : the mean of the metric where groups make no difference beyond what it conditions on, which stays
         as it is (the labels, for error rates). p : how often it is as far from "no difference" then. p_corrected : for
         all these metrics together, in the fifth of 1 - confidence that they have (max-T within an attribute and a null,
-        times their number); p_error : its Monte Carlo error. `attrs["notes"]` says who was left out.
-
-        Computed when first asked for, which takes up to a few seconds per attribute.
+        times their number); p_error : its Monte Carlo error. `attrs["notes"]` says who was left out. Computed when
+        first asked for, in up to a few seconds per attribute.
         """
         return summary.summarize(self.people, self.levels, self.setting, progress=self.progress)
 
@@ -224,11 +222,10 @@ def audit(
     title : of the report; by default of a file its name.
     progress : show a bar on the error stream where it takes more than 2 s.
 
-    Intervals of differences add Clopper and Pearson's limits of either side (`fairlib.auditing.comparing`), and not, as
-    `fairlib.disparity_interval` does for 0-1 costs, "exact_unconditional": that one has no answer for sources, strata,
-    probabilities and ratios, and takes its time for each of thousands of comparisons. What it has in exchange is a
-    promise; this one was enumerated, and covers 95 % but where one rate is nearly 0, the other nearly 1 (.927). On two
-    plain samples it is the wider by a few percent.
+    Intervals of differences add Clopper and Pearson's limits of either side (`fairlib.auditing.comparing`). The default
+    of `fairlib.disparity_interval` for 0-1 costs, "exact_unconditional", is a promise and a few percent narrower on two
+    plain samples, but has no answer for sources, strata, probabilities and ratios, and takes its time for each of
+    thousands of comparisons. This one covers 95 % but where one rate is nearly 0, the other nearly 1 (.927).
 
     Takes one pass over the rows, one more per group column where there are probabilities, one more for costs.
     Wrong columns or values raise a ValueError that names them.
