@@ -206,9 +206,9 @@ def _chance(p: float) -> str:
     return "fewer than 1 in 10,000" if p < 0.0001 else f"at most {100 * p:.{'2g' if p < 0.1 else '0f'}}% of"
 
 
-def records(frame: pd.DataFrame) -> list:
-    """Return the rows of a frame as named tuples, for which "class" is no name."""
-    return [*frame.rename(columns={"class": "class_name"}).itertuples(index=False)]
+def records(frame: pd.DataFrame | None) -> list:
+    """Return the rows of a frame, if there is one, as named tuples, for which "class" is no name."""
+    return [] if frame is None else [*frame.rename(columns={"class": "class_name"}).itertuples(index=False)]
 
 
 def grouped(rows: Sequence, *names: str) -> dict:

@@ -17,30 +17,15 @@ from fairlib.auditing.findings import grouped, records
 from fairlib.auditing.rates import COST
 from fairlib.auditing.summary import SUMMARY, explained
 
-MOST_ROWS, MOST_TABLES = 25, 60
-WIDTH, EDGE = 220, 6  # of the picture of one interval
-LIMITS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0)  # of its axis
+MOST_ROWS = 25
+LIMITS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0)  # of the axis of intervals
 
 
 def render(report, *, framed: bool = True) -> str:
     """Return the whole page, or what a notebook shows: the page without its frame."""
-    rows, limits = records(report.rows), _limits(report)
-    tables = grouped(rows, "attribute", "rate", "class_name")
-    shown = [key for key, same in tables.items() if any(row.verdict == "shown" for row in same)][:MOST_TABLES]
     metrics = report.metrics.assign(by_group=[SUMMARY[name].kind == "VBCM" for name in report.metrics["metric"]])
-    html = TEMPLATE.render(
-        report=report,
-        setting=report.setting,
-        framed=framed,
-        rows=rows,
-        metrics=grouped(records(metrics), "attribute", "by_group"),
-        slopes=grouped(records(report.slopes), "attribute", "class_name") if report.slopes is not None else {},
-        changes=grouped(records(report.changes), "attribute") if report.changes is not None else {},
-        tables=tables,
-        forests=[*tables] if len(tables) <= MOST_TABLES else shown,
-        limits=limits,
-        x=partial(_x, limits),
-    )
+    slopes = grouped(records(report.slopes), "attribute", "class_name") if report.slopes is not None else {}
+    html = TEMPLATE.render(report=report, framed=framed, metrics=metrics, slopes=slopes, limits=_limits(report))
     return findings.UNSAFE.sub("\ufffd", html)
 
 
@@ -80,24 +65,13 @@ def _limits(report) -> dict[str, float]:
     return dict.fromkeys(report.setting.every_rate, longest) | {COST: float(f"{1.1 * cost:.2g}")}
 
 
-def _x(limits: dict[str, float], value: float, rate: str) -> float:
-    """Return where a difference lies in the picture of an interval; what is beyond the axis lies at its end."""
-    return round(float(WIDTH / 2 + (WIDTH / 2 - EDGE) * np.clip(value / limits[rate], -1, 1)), 1)
-
-
 def as_json(report) -> str:
     """Return verdict, findings, who is set aside, and all comparisons as JSON; what is undefined is null."""
     setting = vars(report.setting) | report.setting.columns._asdict()
     del setting["columns"]
-    said = {
-        "title": setting["title"],
-        "verdict": report.verdict,
-        "summary": report.summary,
-        "findings": [*map(vars, report.findings)],
-        "aside": report.aside,
-        "setting": setting,
-        "comparisons": json.loads(report.rows.to_json(orient="records", double_precision=15)),
-    }
+    found, rows = [*map(vars, report.findings)], report.rows.to_json(orient="records", double_precision=15)
+    said = {"title": setting["title"], "verdict": report.verdict, "summary": report.summary, "findings": found}
+    said |= {"aside": report.aside, "setting": setting, "comparisons": json.loads(rows)}
     return json.dumps(said, indent=1, default=str)
 
 
@@ -112,12 +86,9 @@ def as_markdown(report) -> str:
     return "\n".join([*lines, "", safe(report.summary), *[""] * bool(report.aside), *map(safe, report.aside)]) + "\n"
 
 
+LOADER = jinja2.FileSystemLoader(Path(__file__).parent)
 ENVIRONMENT = jinja2.Environment(
-    loader=jinja2.FileSystemLoader(Path(__file__).parent),
-    autoescape=True,
-    undefined=jinja2.StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
+    loader=LOADER, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 ENVIRONMENT.filters |= {
     "bare": lambda name, attribute: name.removeprefix(f"{attribute} = "),  # under a heading that names it
@@ -133,5 +104,6 @@ ENVIRONMENT.filters |= {
     "thousands": "{:,}".format,
 }
 ENVIRONMENT.tests |= {"finite": np.isfinite, "missing": np.isnan}
-ENVIRONMENT.globals |= {"grouped": grouped, "summary": SUMMARY, "explained": explained, "most_rows": MOST_ROWS}
+ENVIRONMENT.globals |= {"records": records, "grouped": grouped, "most_rows": MOST_ROWS}
+ENVIRONMENT.globals |= {"summary": SUMMARY, "explained": explained}
 TEMPLATE = ENVIRONMENT.get_template("report.html")

@@ -217,8 +217,8 @@ def test_intervals_lie_where_they_say(report, monkeypatch, limit):
     drawn = re.findall(f"{said}.*?{picture}", html.replace("−", "-"), re.DOTALL)
     assert len(drawn) > 100
     values = np.array(drawn, dtype=float)
-    half = pages.WIDTH / 2
-    expected = half + (half - pages.EDGE) * np.clip(values[:, :3] / 100 / limit, -1, 1)
+    half = 110  # of its width; 6 are left free
+    expected = half + (half - 6) * np.clip(values[:, :3] / 100 / limit, -1, 1)
     np.testing.assert_allclose(values[:, [5, 3, 4]], expected, atol=0.05 + 0.0005 / limit * half)
     ends = np.array(re.findall(r'<polyline points="(\S+),7 (\S+),11 (\S+),15', html), dtype=float)
     np.testing.assert_array_equal(ends, np.repeat(values[:, 3:5].reshape(-1, 1), 3, axis=1))
