@@ -24,8 +24,7 @@ LIMITS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 
 def render(report, *, framed: bool = True) -> str:
     """Return the whole page, or what a notebook shows: the page without its frame."""
     metrics = report.metrics.assign(by_group=[SUMMARY[name].kind == "VBCM" for name in report.metrics["metric"]])
-    slopes = grouped(records(report.slopes), "attribute", "class_name") if report.slopes is not None else {}
-    html = TEMPLATE.render(report=report, framed=framed, metrics=metrics, slopes=slopes, limits=_limits(report))
+    html = TEMPLATE.render(report=report, framed=framed, metrics=metrics, limits=_limits(report))
     return findings.UNSAFE.sub("\ufffd", html)
 
 

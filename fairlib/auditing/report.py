@@ -89,9 +89,9 @@ class Report:
     @property
     def aside(self) -> list[str]:
         """Who is in no comparison: cases that lack a value, and groups that are too small."""
-        within = f"Compared within {self.setting.columns.within!r}"
-        how = f"{within}: a mean over strata, in which those count that hold both sides."
-        return [*[how] * (self.people.within is not None), *self.people.notes, *findings.aside(self.rows, self.setting)]
+        how = "a mean over strata, in which those count that hold both sides."
+        within = [f"Compared within {name!r}: {how}"] if (name := self.setting.columns.within) else []
+        return [*within, *self.people.notes, *findings.aside(self.rows, self.setting)]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
@@ -230,10 +230,7 @@ def audit(
     Takes one pass over the rows, one more per group column where there are probabilities, one more for costs.
     Wrong columns or values raise a ValueError that names them.
 
-    >>> audit([1, 1, 0, 0] * 100, [1, 0, 0, 0] * 100, ["f", "m"] * 200, metrics="misses").findings[0].subject
-    'group = f'
-    >>> cases = pd.DataFrame({"sex": ["f", "m"] * 200, "label": "yes", "prediction": ["no", "yes", "yes", "yes"] * 100})
-    >>> found = audit(cases, group="sex", label="label", prediction="prediction", positive="yes", metrics="misses")
+    >>> found = audit([1] * 400, [0, 1, 1, 1] * 100, {"sex": ["f", "m"] * 200}, metrics="misses")
     >>> found.to_frame()[["group", "against", "rate", "difference", "verdict"]].to_dict("records")
     [{'group': 'sex = f', 'against': 'sex = m', 'rate': 'misses', 'difference': 0.5, 'verdict': 'shown'}]
     """
