@@ -23,7 +23,6 @@ from fairlib.auditing.setting import SUMMARIES, Setting
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 EVIDENCE = {"shown": "strong evidence", "hint": "some evidence", "open": "too weak to tell"}  # in this order
 MOST, MOST_WEAK = 5, 2  # findings; of these, how many are too weak to tell
-TELLING = ["shown", "small"]  # verdicts that say something
 NAMED = 6  # groups that one sentence names; more are counted
 MIRROR = 0.9  # of all cases: two groups that make up as much are each other's mirror
 
@@ -46,13 +45,12 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting, cases: Peo
 
     Costs get their units at the end. Holm's correction, not max-T, which would need all comparisons for every draw.
     """
-    for name in ("n", "value", "units"):
-        rows[name], rows[f"{name}_against"] = getattr(compared, name)
+    sides = {"n": compared.n.astype(np.int64), "value": compared.value, "units": compared.units.astype(np.int64)}
+    for name, values in sides.items():
+        rows[name], rows[f"{name}_against"] = values
     with np.errstate(divide="ignore", invalid="ignore"):
         rows["ratio"] = np.where(compared.span == 1, compared.value[0] / compared.value[1], np.nan)
-    rows = rows.assign(difference=compared.difference, p=compared.p).astype(
-        dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64)
-    )
+    rows["difference"], rows["p"] = compared.difference, compared.p
     own = np.nan if setting.cost_margin is None else setting.cost_margin / cases.cost.reach
     rows["margin"] = margin = np.where(rows["rate"] == COST, own, setting.margin)
     share, few = (1 - SUMMARIES) * setting.alpha, compared.units.min(axis=0) < setting.minimum
@@ -74,7 +72,7 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting, cases: Peo
             "small": (rows["low"] > -margin) & (rows["high"] < margin),
         }
         rows["verdict"] = np.select([*verdicts.values()], [*verdicts], default="open")
-        return rows["verdict"].isin(TELLING).sum()
+        return rows["verdict"].isin(["shown", "small"]).sum()
 
     multiplicity.coverage_level(decide, questions, alpha=setting.alpha)
     # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
@@ -105,7 +103,8 @@ def findings(frame: pd.DataFrame, setting: Setting, adds: Callable[[object], boo
 
 def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str:
     """Say in one sentence what came out."""
-    tested, (shown, small) = frame["p_corrected"].count(), ((frame["verdict"] == name).sum() for name in TELLING)
+    tested, count = frame["p_corrected"].count(), frame["verdict"].value_counts()
+    shown, small = count.get("shown", 0), count.get("small", 0)
     if not tested:
         vary = f"vary{' and are not too skewed' if setting.columns.cost else ''}"
         return f"Nothing can be said: no comparison has {setting.minimum} {setting.unit} on either side that {vary}."

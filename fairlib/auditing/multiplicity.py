@@ -38,12 +38,9 @@ def coverage_level(selected: Callable[[float], int], questions: int, *, alpha: f
     0.01
     """
     count = questions
-    while True:
-        level = alpha * count / questions
-        found = max(1, selected(level))
-        if found >= count:
-            return level
+    while (found := max(1, selected(alpha * count / questions))) < count:
         count = found
+    return alpha * count / questions
 
 
 def max_t(observed, null) -> np.ndarray:

@@ -6,7 +6,6 @@ data; `report.html` has the words and the look, and escapes all that it is given
 
 import json
 import re
-from functools import partial
 from pathlib import Path
 
 import jinja2
@@ -34,10 +33,6 @@ def _clearest(rows: list) -> list:
     return [rows[place] for place in np.sort(np.lexsort([*keys])[:MOST_ROWS])]  # NaN come last
 
 
-def _from_highest(row) -> tuple:
-    return row.verdict == "too few", -np.nan_to_num(row.difference, nan=-np.inf)
-
-
 def _signed(share: float, rate: str = "") -> str:
     if rate == COST:
         return "+" * (share > 0) + findings.amount(share)
@@ -59,8 +54,7 @@ def _limits(report) -> dict[str, float]:
     """Return the end of the axis of each rate: a round number of which the longest interval takes most."""
     rows, costs = report.rows[report.rows["p_corrected"].notna()], report.rows["rate"] == COST
     longest, cost = (np.nanmax([1e-300, *rows.loc[own, ["low", "high"]].abs().max()]) for own in (~costs, costs))
-    longest = max(2 * report.setting.margin, longest) - 1e-9
-    longest = min(limit for limit in LIMITS if limit >= longest)
+    longest = min(limit for limit in LIMITS if limit >= max(2 * report.setting.margin, longest) - 1e-9)
     return dict.fromkeys(report.setting.every_rate, longest) | {COST: float(f"{1.1 * cost:.2g}")}
 
 
@@ -91,7 +85,9 @@ ENVIRONMENT = jinja2.Environment(
 )
 ENVIRONMENT.filters |= {
     "bare": lambda name, attribute: name.removeprefix(f"{attribute} = "),  # under a heading that names it
-    "by_difference": partial(sorted, key=_from_highest),
+    "by_difference": lambda rows: sorted(
+        rows, key=lambda row: (row.verdict == "too few", -np.nan_to_num(row.difference, nan=-np.inf))
+    ),
     "clearest": _clearest,
     "number": _number,
     "percent": findings.percent,
