@@ -252,10 +252,9 @@ def _digits(share: float) -> str:
     return f"{100 * share:.{digits}f}"
 
 
-def counted(number: float, words: str) -> str:
-    """Write a number with what it counts, such as "1 case" and "2 cases"; the words' first word is the plural."""
-    first, _, rest = words.partition(" ")
-    return f"{number:,.0f} {first[:-1] if number == 1 else first}{' ' * bool(rest)}{rest}"
+def counted(number: int, plural: str) -> str:
+    """Write a number with the plural of what it counts, such as "1 case" and "2 cases"."""
+    return f"{number:,} {plural.removesuffix('s') if number == 1 else plural}"
 
 
 def plain(text: str) -> str:

@@ -46,10 +46,6 @@ def _number(value: float) -> str:
     return "–" if np.isnan(value) else "infinite"
 
 
-def _share(p: float) -> str:
-    return "–" if np.isnan(p) else "100%" if p >= 0.995 else "<0.01%" if p < 0.0001 else f"{100 * p:.2g}%"
-
-
 def _limits(report) -> dict[str, float]:
     """Return the end of the axis of each rate: a round number of which the longest interval takes most."""
     rows, costs = report.rows[report.rows["p_corrected"].notna()], report.rows["rate"] == COST
@@ -92,7 +88,7 @@ ENVIRONMENT.filters |= {
     "number": _number,
     "percent": findings.percent,
     "ratio": lambda value: f"{value:.2f}" if np.isfinite(value) else "∞",
-    "share": _share,
+    "share": lambda p: "–" if np.isnan(p) else "100%" if p >= 0.995 else "<0.01%" if p < 1e-4 else f"{100 * p:.2g}%",
     "level": findings.level,
     "short": findings.short,
     "signed": _signed,

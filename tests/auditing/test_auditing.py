@@ -199,10 +199,7 @@ def test_numbers_read_as_what_they_are():
     assert findings.percent(0.0) == "0%" and findings.percent(1.0) == "100%"
     assert findings.percent(0.99997) == "99.997%" and findings.percent(0.0001) == "0.01%"
     assert findings.percent(0.5) == "50.0%" and findings.percent(np.nan) == "undefined"
-    assert findings.counted(1, "cases") == "1 case" and findings.counted(1200, "sources with cases") == (
-        "1,200 sources with cases"
-    )
-    assert findings.counted(1, "sources with cases") == "1 source with cases"
+    assert findings.counted(1, "cases") == "1 case" and findings.counted(1200, "cases") == "1,200 cases"
 
 
 def test_what_is_told_as_a_hint_has_a_small_chance_too():
