@@ -101,8 +101,9 @@ def findings(frame: pd.DataFrame, setting: Setting, adds: Callable[[object], boo
     return [Finding(row.verdict, EVIDENCE[row.verdict], row.group, _sentence(row, tested, setting)) for row in told]
 
 
-def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str:
+def verdict(report) -> str:
     """Say in one sentence what came out."""
+    frame, setting, first = report.rows, report.setting, next(iter(report.findings), None)
     tested, count = frame["p_corrected"].count(), frame["verdict"].value_counts()
     shown, small = count.get("shown", 0), count.get("small", 0)
     if not tested:
@@ -126,8 +127,9 @@ def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str
     return f"No difference is shown, which is no proof of fairness: of {asked}, {told}."
 
 
-def summary(frame: pd.DataFrame, cases: int, setting: Setting) -> str:
+def summary(report) -> str:
     """Count what was compared, and how it came out."""
+    frame, setting = report.rows, report.setting
     count, groups = frame["verdict"].value_counts(), len({*frame["group"], *frame["against"]} - {EVERYONE_ELSE})
     why = "nothing varies" + ", or too skewed" * bool(setting.columns.cost)
     words = {
@@ -141,19 +143,22 @@ def summary(frame: pd.DataFrame, cases: int, setting: Setting) -> str:
     told = {name: text.format(count[name]) for name, text in words.items() if name in count}
     untested = ", ".join(told.pop(name) for name in ("too few", "undefined") if name in told)
     tested = counted(frame["p_corrected"].count(), "differences") + " tested" + ": " * bool(told)
-    said = f"{setting.title}: {cases:,} cases, {groups:,} groups. {tested}{', '.join(told.values())}."
+    said = f"{setting.title}: {len(report.people):,} cases, {groups:,} groups. {tested}{', '.join(told.values())}."
     return said + (f" Not tested: {untested}." if untested else "")
 
 
-def aside(frame: pd.DataFrame, setting: Setting) -> list[str]:
-    """Name the groups of single attributes that are too small for any comparison."""
-    rows = frame[frame["attribute"].isin(setting.columns.group)]
+def aside(report) -> list[str]:
+    """Say who is in no comparison: cases that lack a value, groups of single attributes that are too small."""
+    rows, setting = report.rows[report.rows["attribute"].isin(report.setting.columns.group)], report.setting
+    how = "a mean over strata, in which those count that hold both sides."
+    within = [f"Compared within {name!r}: {how}"] if (name := setting.columns.within) else []
     sides = (rows[["group", "units"]], rows[["against", "units_against"]].set_axis(["group", "units"], axis=1))
     most = pd.concat(sides).groupby("group", sort=False)["units"].max().drop(EVERYONE_ELSE, errors="ignore")
     few = most[most < setting.minimum].sort_values(ascending=False, kind="stable")
     named = "; ".join(f"{name} ({size:,})" for name, size in few.head(NAMED).items())
     rest = f"; and {counted(len(few) - NAMED, 'groups')} more" if len(few) > NAMED else ""
-    return [f"Too few to say anything, under {setting.minimum} {setting.unit}: {named}{rest}."] * bool(named)
+    small = [f"Too few to say anything, under {setting.minimum} {setting.unit}: {named}{rest}."] * bool(named)
+    return [*within, *report.people.notes, *small]
 
 
 def _order(row) -> tuple:

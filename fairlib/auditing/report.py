@@ -33,6 +33,8 @@ class Report:
     levels: dict[str, people.People]  # by attribute, where there are probabilities
     progress: bool = False
 
+    verdict, summary, aside = property(findings.verdict), property(findings.summary), property(findings.aside)
+
     @cached_property
     def metrics(self) -> pd.DataFrame:
         """Return the metrics of the paper's Table 2 that the columns allow, and AUCs, for each attribute as a whole.
@@ -80,18 +82,6 @@ class Report:
         """Return at most five, what matters most first: with interval, evidence, and what would settle it."""
         adds = further.adding(self.people, self.questions, alpha=self.setting.alpha)
         return findings.findings(self.rows, self.setting, adds)
-
-    @property
-    def verdict(self) -> str:
-        """What came out, in one sentence."""
-        return findings.verdict(self.rows, next(iter(self.findings), None), self.setting)
-
-    @property
-    def aside(self) -> list[str]:
-        """Who is in no comparison: cases that lack a value, and groups that are too small."""
-        how = "a mean over strata, in which those count that hold both sides."
-        within = [f"Compared within {name!r}: {how}"] if (name := self.setting.columns.within) else []
-        return [*within, *self.people.notes, *findings.aside(self.rows, self.setting)]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
@@ -143,11 +133,6 @@ class Report:
     def __str__(self) -> str:
         lines = [self.summary, self.verdict, *(f"- {finding}" for finding in self.findings), *self.aside]
         return "\n".join(map(findings.plain, lines))
-
-    @property
-    def summary(self) -> str:
-        """Say what was compared and how it came out."""
-        return findings.summary(self.rows, len(self.people), self.setting)
 
 
 def _written(text: str, path: str | Path | None) -> str:
