@@ -15,7 +15,7 @@ from fairlib.data import write_whole
 from fairlib.tables.delimited import Delimited
 
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
-PARAMETERS, SAID = inspect.signature(audit).parameters, inspect.cleandoc(audit.__doc__ or "")
+DEFAULTS, SAID = audit.__kwdefaults__, inspect.cleandoc(audit.__doc__ or "")
 FAILS = ("shown", "hint", "open")
 
 
@@ -95,13 +95,9 @@ def _opened(path: Path, asked: dict, form: dict) -> str | Delimited:
 
 
 def _references(given: list[str], group: list[str]) -> dict[str, str]:
-    found = {}
-    for text in given:
-        column, sign, name = text.partition("=")
-        if not sign and len(group) > 1:
-            raise ValueError(f"reference must be COLUMN=GROUP, found {text!r}")
-        found |= {column: name} if sign else {group[0]: text}
-    return found
+    if len(group) > 1 and (bare := [text for text in given if "=" not in text]):
+        raise ValueError(f"reference must be COLUMN=GROUP, found {bare[0]!r}")
+    return dict(text.split("=", 1) if "=" in text else (group[0], text) for text in given)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -120,16 +116,15 @@ def _parser() -> argparse.ArgumentParser:
         "metrics": several | {"default": [], "metavar": "NAME"},
         "positive": {"metavar": "CLASS"},
         "title": {"metavar": "TEXT", "default": None},
+        "cost_margin": {"metavar": "NUMBER", "type": float},
     }
     described = re.findall(r"^(\w+) : (.*(?:\n    .*)*)", SAID, re.MULTILINE)
     said = {name: " ".join(words.split()).partition(". ")[0].rstrip(".").replace("`", "") for name, words in described}
-    for name, parameter in PARAMETERS.items():
-        default, words = parameter.default, said.get(name, "")
+    for name, default in DEFAULTS.items():
+        words, given = said.get(name, ""), {"metavar": "COLUMN"}
         if isinstance(default, int | float):
             words, given = f"{words} (default: {default})", {"type": type(default), "default": default}
-        else:
-            given = {"metavar": "COLUMN"}
-        if parameter.kind is parameter.KEYWORD_ONLY and name != "progress":
+        if name != "progress":
             add(f"--{name}", **given | own.get(name, {}), help=words)
     add("--separator", help="between fields of a CSV (default: as in its header: comma, semicolon or tab)")
     add("--decimal", choices=[".", ","], help="in the numbers of a CSV (default: a comma where fields have semicolons)")

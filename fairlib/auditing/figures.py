@@ -7,7 +7,6 @@ import pandas as pd
 from fairlib import plots
 from fairlib.auditing import findings
 from fairlib.auditing.findings import records
-from fairlib.auditing.page import of_single_attributes
 from fairlib.auditing.rates import COST
 
 MOST, MOST_GROUPS = 30, 6  # comparisons in a figure, the clearest; groups in one of probabilities, the largest
@@ -15,8 +14,8 @@ MOST, MOST_GROUPS = 30, 6  # comparisons in a figure, the clearest; groups in on
 
 def comparisons(report) -> plt.Figure:
     """Draw the comparisons of single attributes, with the margin as a band."""
-    rows = of_single_attributes(report).dropna(subset="low")
-    rows = rows[rows["rate"] != COST]  # whose axes, on the page, are their own
+    rows = report.rows[report.rows["attribute"].isin(report.setting.columns.group)].dropna(subset="low")
+    rows = rows[(rows["verdict"] != "too few") & (rows["rate"] != COST)]  # whose axes, on the page, are their own
     if rows.empty:
         raise ValueError("comparisons: nothing to draw, but costs perhaps; the page has those")
     rows = rows.sort_values("p", kind="stable").head(MOST).sort_index()

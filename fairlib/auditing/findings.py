@@ -45,18 +45,17 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting, cases: Peo
 
     Costs get their units at the end. Holm's correction, not max-T, which would need all comparisons for every draw.
     """
-    for name in ("n", "value", "units"):
-        rows[name], rows[f"{name}_against"] = getattr(compared, name)
+    sides = {"n": compared.n.astype(np.int64), "value": compared.value, "units": compared.units.astype(np.int64)}
+    for name, values in sides.items():
+        rows[name], rows[f"{name}_against"] = values
     with np.errstate(divide="ignore", invalid="ignore"):
         rows["ratio"] = np.where(compared.span == 1, compared.value[0] / compared.value[1], np.nan)
-    rows = rows.assign(difference=compared.difference, p=compared.p).astype(
-        dict.fromkeys(("n", "n_against", "units", "units_against"), np.int64)
-    )
+    rows["difference"], rows["p"] = compared.difference, compared.p
     own = np.nan if setting.cost_margin is None else setting.cost_margin / cases.cost.reach
     rows["margin"] = margin = np.where(rows["rate"] == COST, own, setting.margin)
     share, few = (1 - SUMMARIES) * setting.alpha, compared.units.min(axis=0) < setting.minimum
     rows["p_corrected"] = np.minimum(multiplicity.holm(rows["p"].mask(few)) / (1 - SUMMARIES), 1)
-    questions, shown = max(1, _tested(rows)), rows["p_corrected"] <= setting.alpha
+    questions, shown = max(1, rows["p_corrected"].count()), rows["p_corrected"] <= setting.alpha
     # Not shown, and yet rare: among so many, chance makes less than one such on average.
     hint = (rows["p"] <= setting.alpha) & (rows["p"] * questions <= 1) & ~shown
 
@@ -73,7 +72,7 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting, cases: Peo
             "small": (rows["low"] > -margin) & (rows["high"] < margin),
         }
         rows["verdict"] = np.select([*verdicts.values()], [*verdicts], default="open")
-        return int(rows["verdict"].isin(["shown", "small"]).sum())
+        return rows["verdict"].isin(["shown", "small"]).sum()
 
     multiplicity.coverage_level(decide, questions, alpha=setting.alpha)
     # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
@@ -95,13 +94,15 @@ def findings(frame: pd.DataFrame, setting: Setting, adds: Callable[[object], boo
             break
         if not any(_mirrored(row, other) for other in told) and adds(row):
             told.append(row)
-    tested = _tested(frame)
+    tested = frame["p_corrected"].count()
     return [Finding(row.verdict, EVIDENCE[row.verdict], row.group, _sentence(row, tested, setting)) for row in told]
 
 
-def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str:
+def verdict(report) -> str:
     """Say in one sentence what came out."""
-    tested, (shown, small) = _tested(frame), ((frame["verdict"] == name).sum() for name in ("shown", "small"))
+    frame, setting, first = report.rows, report.setting, next(iter(report.findings), None)
+    tested, count = frame["p_corrected"].count(), frame["verdict"].value_counts()
+    shown, small = count.get("shown", 0), count.get("small", 0)
     if not tested:
         vary = f"vary{' and are not too skewed' if setting.columns.cost else ''}"
         return f"Nothing can be said: no comparison has {setting.minimum} {setting.unit} on either side that {vary}."
@@ -123,38 +124,38 @@ def verdict(frame: pd.DataFrame, first: Finding | None, setting: Setting) -> str
     return f"No difference is shown, which is no proof of fairness: of {asked}, {told}."
 
 
-def summary(frame: pd.DataFrame, cases: int, setting: Setting) -> str:
+def summary(report) -> str:
     """Count what was compared, and how it came out."""
+    frame, setting = report.rows, report.setting
     count, groups = frame["verdict"].value_counts(), len({*frame["group"], *frame["against"]} - {EVERYONE_ELSE})
+    why = "nothing varies" + ", or too skewed" * bool(setting.columns.cost)
     words = {
         "shown": "strong evidence of {:,}",
         "hint": "some of {:,}",
         "open": "too weak to tell {:,}",
         "small": f"{{:,}} ruled out to be {setting.points} or more",
+        "too few": f"{{:,}} (too few {setting.unit})",
+        "undefined": f"{{:,}} ({why})",
     }
-    why = "nothing varies" + ", or too skewed" * bool(setting.columns.cost)
-    words_untested = {"too few": f"{{:,}} (too few {setting.unit})", "undefined": f"{{:,}} ({why})"}
-    told, untested = (
-        ", ".join(text.format(count[verdict]) for verdict, text in said.items() if verdict in count)
-        for said in (words, words_untested)
-    )
-    said = f"{setting.title}: {cases:,} cases, {groups:,} groups. {counted(_tested(frame), 'differences')} tested"
-    return f"{said}{f': {told}' if told else ''}.{f' Not tested: {untested}.' if untested else ''}"
+    told = {name: text.format(count[name]) for name, text in words.items() if name in count}
+    untested = ", ".join(told.pop(name) for name in ("too few", "undefined") if name in told)
+    tested = counted(frame["p_corrected"].count(), "differences") + " tested" + ": " * bool(told)
+    said = f"{setting.title}: {len(report.people):,} cases, {groups:,} groups. {tested}{', '.join(told.values())}."
+    return said + (f" Not tested: {untested}." if untested else "")
 
 
-def aside(frame: pd.DataFrame, setting: Setting) -> list[str]:
-    """Name the groups of single attributes that are too small for any comparison."""
-    rows = frame[frame["attribute"].isin(setting.columns.group)]
+def aside(report) -> list[str]:
+    """Say who is in no comparison: cases that lack a value, groups of single attributes that are too small."""
+    rows, setting = report.rows[report.rows["attribute"].isin(report.setting.columns.group)], report.setting
+    how = "a mean over strata, in which those count that hold both sides."
+    within = [f"Compared within {name!r}: {how}"] if (name := setting.columns.within) else []
     sides = (rows[["group", "units"]], rows[["against", "units_against"]].set_axis(["group", "units"], axis=1))
     most = pd.concat(sides).groupby("group", sort=False)["units"].max().drop(EVERYONE_ELSE, errors="ignore")
     few = most[most < setting.minimum].sort_values(ascending=False, kind="stable")
     named = "; ".join(f"{name} ({size:,})" for name, size in few.head(NAMED).items())
     rest = f"; and {counted(len(few) - NAMED, 'groups')} more" if len(few) > NAMED else ""
-    return [f"Too few to say anything, under {setting.minimum} {setting.unit}: {named}{rest}."] * bool(named)
-
-
-def _tested(frame: pd.DataFrame) -> int:
-    return int(frame["p_corrected"].notna().sum())
+    small = [f"Too few to say anything, under {setting.minimum} {setting.unit}: {named}{rest}."] * bool(named)
+    return [*within, *report.people.notes, *small]
 
 
 def _order(row) -> tuple:
@@ -206,9 +207,9 @@ def _chance(p: float) -> str:
     return "fewer than 1 in 10,000" if p < 0.0001 else f"at most {100 * p:.{'2g' if p < 0.1 else '0f'}}% of"
 
 
-def records(frame: pd.DataFrame) -> list:
-    """Return the rows of a frame as named tuples, for which "class" is no name."""
-    return [*frame.rename(columns={"class": "class_name"}).itertuples(index=False)]
+def records(frame: pd.DataFrame | None) -> list:
+    """Return the rows of a frame, if there is one, as named tuples, for which "class" is no name."""
+    return [] if frame is None else [*frame.rename(columns={"class": "class_name"}).itertuples(index=False)]
 
 
 def grouped(rows: Sequence, *names: str) -> dict:
@@ -253,10 +254,9 @@ def _digits(share: float) -> str:
     return f"{100 * share:.{digits}f}"
 
 
-def counted(number: float, words: str) -> str:
-    """Write a number with what it counts, such as "1 case" and "2 cases"; the words' first word is the plural."""
-    first, _, rest = words.partition(" ")
-    return f"{number:,.0f} {first[:-1] if number == 1 else first}{' ' * bool(rest)}{rest}"
+def counted(number: int, plural: str) -> str:
+    """Write a number with the plural of what it counts, such as "1 case" and "2 cases"."""
+    return f"{number:,} {plural.removesuffix('s') if number == 1 else plural}"
 
 
 def plain(text: str) -> str:

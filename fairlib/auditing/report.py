@@ -1,9 +1,8 @@
 """An audit of a classifier: one call on its predictions, one report of what they show and what not.
 
 people (table -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing (differences,
-intervals, tests; how many more cases are needed; many at once: multiplicity) -> findings (a verdict, what matters most)
--> page (HTML and other forms). Beside it: people -> summary (Table 2, AUCs), and what is asked further: strata, another
-model, crossings that say more, probabilities. `command` is `python -m fairlib audit`.
+intervals, tests, cases needed; many at once: multiplicity) -> findings (a verdict, what matters most) -> page. Beside
+it: summary (Table 2, AUCs), further (strata, another model, crossings), probabilities. `command` is the command line.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,6 @@ from functools import cached_property
 from itertools import filterfalse
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
@@ -20,11 +18,8 @@ from fairlib.auditing import comparing, findings, further, groups, page, people,
 from fairlib.auditing.rates import Sums, measured, sums
 from fairlib.auditing.setting import Setting
 from fairlib.data import write_whole
-from fairlib.intervals.gaps import interval as interval_of_gap
 from fairlib.tables import listed
 from fairlib.tables.coding import Columns
-
-GAPS = ["attribute", "rate", "class", "groups", "highest", "lowest", "gap", "low", "high"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +33,8 @@ class Report:
     levels: dict[str, people.People]  # by attribute, where there are probabilities
     progress: bool = False
 
+    verdict, summary, aside = property(findings.verdict), property(findings.summary), property(findings.aside)
+
     @cached_property
     def metrics(self) -> pd.DataFrame:
         """Return the metrics of the paper's Table 2 that the columns allow, and AUCs, for each attribute as a whole.
@@ -46,26 +43,10 @@ class Report:
         again. null : the mean of the metric where groups make no difference beyond what it conditions on, which stays
         as it is (the labels, for error rates). p : how often it is as far from "no difference" then. p_corrected : for
         all these metrics together, in the fifth of 1 - confidence that they have (max-T within an attribute and a null,
-        times their number); p_error : its Monte Carlo error. `attrs["notes"]` says who was left out.
-
-        Computed when first asked for, which takes up to a few seconds per attribute.
+        times their number); p_error : its Monte Carlo error. `attrs["notes"]` says who was left out. Computed when
+        first asked for, in up to a few seconds per attribute.
         """
         return summary.summarize(self.people, self.levels, self.setting, progress=self.progress)
-
-    @cached_property
-    def gaps(self) -> pd.DataFrame:
-        """Return by how much the highest group of an attribute is above the lowest; the interval can reach 0."""
-        found = []
-        for asked, family in self.questions:
-            count, total = family.total(asked.count), family.total(asked.power(0, 1))
-            enough = np.flatnonzero(count >= self.setting.minimum)  # of two, their difference says it already
-            if family.source is None and asked.of_shares and len(enough) > 2:
-                apart = interval_of_gap(total[enough], count[enough], confidence=self.setting.confidence)
-                order = enough[np.argsort(total[enough] / count[enough], kind="stable")]
-                ends = family.called(order[-1]), family.called(order[0])
-                about = family.attribute, asked.name, asked.class_name, len(enough)
-                found.append((*about, *ends, apart.estimate, apart.low, apart.high))
-        return pd.DataFrame(found, columns=GAPS)
 
     @cached_property
     def calibration(self) -> pd.DataFrame | None:
@@ -96,18 +77,6 @@ class Report:
         """Return at most five, what matters most first: with interval, evidence, and what would settle it."""
         adds = further.adding(self.people, self.questions, alpha=self.setting.alpha)
         return findings.findings(self.rows, self.setting, adds)
-
-    @property
-    def verdict(self) -> str:
-        """What came out, in one sentence."""
-        return findings.verdict(self.rows, next(iter(self.findings), None), self.setting)
-
-    @property
-    def aside(self) -> list[str]:
-        """Who is in no comparison: cases that lack a value, and groups that are too small."""
-        within = f"Compared within {self.setting.columns.within!r}"
-        how = f"{within}: a mean over strata, in which those count that hold both sides."
-        return [*[how] * (self.people.within is not None), *self.people.notes, *findings.aside(self.rows, self.setting)]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
@@ -158,11 +127,6 @@ class Report:
     def __str__(self) -> str:
         lines = [self.summary, self.verdict, *(f"- {finding}" for finding in self.findings), *self.aside]
         return "\n".join(map(findings.plain, lines))
-
-    @property
-    def summary(self) -> str:
-        """Say what was compared and how it came out."""
-        return findings.summary(self.rows, len(self.people), self.setting)
 
 
 def _written(text: str, path: str | Path | None) -> str:
@@ -237,19 +201,15 @@ def audit(
     title : of the report; by default of a file its name.
     progress : show a bar on the error stream where it takes more than 2 s.
 
-    Intervals of differences add Clopper and Pearson's limits of either side (`fairlib.auditing.comparing`), and not, as
-    `fairlib.disparity_interval` does for 0-1 costs, "exact_unconditional": that one has no answer for sources, strata,
-    probabilities and ratios, and takes its time for each of thousands of comparisons. What it has in exchange is a
-    promise; this one was enumerated, and covers 95 % but where one rate is nearly 0, the other nearly 1 (.927). On two
-    plain samples it is the wider by a few percent.
+    Intervals of differences add Clopper and Pearson's limits of either side (`fairlib.auditing.comparing`). The default
+    of `fairlib.disparity_interval` for 0-1 costs, "exact_unconditional", is a promise and a few percent narrower on two
+    plain samples, but has no answer for sources, strata, probabilities and ratios, and takes its time for each of
+    thousands of comparisons. This one covers 95 % but where one rate is nearly 0, the other nearly 1 (.927).
 
     Takes one pass over the rows, one more per group column where there are probabilities, one more for costs.
     Wrong columns or values raise a ValueError that names them.
 
-    >>> audit([1, 1, 0, 0] * 100, [1, 0, 0, 0] * 100, ["f", "m"] * 200, metrics="misses").findings[0].subject
-    'group = f'
-    >>> cases = pd.DataFrame({"sex": ["f", "m"] * 200, "label": "yes", "prediction": ["no", "yes", "yes", "yes"] * 100})
-    >>> found = audit(cases, group="sex", label="label", prediction="prediction", positive="yes", metrics="misses")
+    >>> found = audit([1] * 400, [0, 1, 1, 1] * 100, {"sex": ["f", "m"] * 200}, metrics="misses")
     >>> found.to_frame()[["group", "against", "rate", "difference", "verdict"]].to_dict("records")
     [{'group': 'sex = f', 'against': 'sex = m', 'rate': 'misses', 'difference': 0.5, 'verdict': 'shown'}]
     """

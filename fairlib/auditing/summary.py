@@ -5,6 +5,7 @@ together: twenty metrics of one confusion table are far from twenty questions.
 """
 
 from collections.abc import Callable
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -62,18 +63,14 @@ def summarize(people: People, levels: dict[str, People], setting: Setting, *, pr
             called = dict(enumerate(people.attributes[attribute].names)) | {ACCUMULATED: ACCUMULATED}
             order[attribute] = tuple(called[code] for code in enough.tolist())
             rows += [(attribute, name, classes[c], called[code], *row) for (name, c, code), row in found.items()]
-            worlds, said = worlds + [world] * bool(world), said + why
+            worlds, said = [*worlds, world], said + why
         notes += [f"By {attribute}: {words}" for words in said]
-    result = pd.DataFrame(rows, columns=[*COLUMNS[:7], "wide", "tested"]).assign(**dict.fromkeys(COLUMNS[7:], np.nan))
-    if worlds:
-        tested = result[result["tested"]]
-        own = [metrics[name] for name in tested["metric"]]
-        result.loc[tested.index, COLUMNS[7:]] = _chances(worlds, own, tested["wide"], setting.alpha)
-    neutral = result["metric"].map(lambda name: metrics[name].neutral).astype(float)
-    alike = result["p_corrected"] > setting.alpha  # what is as by chance may be none
-    result["low"] = result["low"].mask(alike, np.minimum(result["low"], neutral))
+    result = pd.DataFrame(rows, columns=COLUMNS[:7])
+    own = [metrics[name] for name in result["metric"]]
+    result[COLUMNS[7:]] = _chances(worlds, own, setting.alpha) if rows else np.nan
+    neutral, alike = [metric.neutral for metric in own], result["p_corrected"] > setting.alpha
+    result["low"] = result["low"].mask(alike, np.minimum(result["low"], neutral))  # what is as by chance may be none
     result["high"] = result["high"].mask(alike, np.maximum(result["high"], neutral))
-    result = result[COLUMNS]
     result.attrs |= {"notes": notes, "order": order}
     return result
 
@@ -93,65 +90,61 @@ def large_enough(family: groups.Family, people: People, setting: Setting) -> tup
         sizes = np.bincount(family.pairs[2], people.count)
         size = np.floor(size**2 / np.bincount(family.pairs[1], sizes**2) + 1e-9)
     enough = family.kept[size[family.kept] >= setting.minimum]
-    left, said = len(family.kept) - len(enough), []
-    if left:
-        are = "1 group is" if left == 1 else f"{left:,} groups are"
-        said.append(f"{are} left out for having fewer than {setting.minimum} {setting.unit}.")
-    if len(enough) < 2:
-        said.append("fewer than two groups are large enough for metrics of the whole attribute.")
-    if len(enough) > MOST_GROUPS:
-        said.append(f"metrics of the whole attribute are given for up to {MOST_GROUPS} groups, not {len(enough):,}.")
-    return enough, said
+    left = len(family.kept) - len(enough)
+    of_all, are = "metrics of the whole attribute", "group is" if left == 1 else "groups are"
+    said = {
+        f"{left:,} {are} left out for having fewer than {setting.minimum} {setting.unit}.": left > 0,
+        f"fewer than two groups are large enough for {of_all}.": len(enough) < 2,
+        f"{of_all} are given for up to {MOST_GROUPS} groups, not {len(enough):,}.": len(enough) > MOST_GROUPS,
+    }
+    return enough, [words for words, so in said.items() if so]
 
 
 class World(NamedTuple):
-    """How the metrics of one attribute come out where groups make no difference."""
+    """How the metrics of one attribute come out where groups make no difference; NaN where that is not known."""
 
-    draw: Callable  # how many draws -> the metrics' values in them, (draws, metrics)
     most: int  # draws at first
+    values: list[float]  # as the cases are, at the levels of the draws
+    draw: Callable  # how many draws -> the metrics' values in them, (draws, metrics)
 
 
 def _measure(
     people: People, attribute: str, enough: np.ndarray, metrics: dict[str, Metric], setting: Setting, rng
-) -> tuple[dict[tuple, tuple], World | None, list[str]]:
-    """Return, by (metric, class, group), value, low, high, the value at wide levels and whether it can be tested.
+) -> tuple[dict[tuple, tuple], World, list[str]]:
+    """Return value, low and high by (metric, class, group); their world; and what to know about them.
 
-    And a world where there is one, and what to know about them. Values are those of the fine levels of a probability;
-    what surrounds them is found at wider levels, and shifted.
+    Values are those of the fine levels of a probability; what surrounds them is found at wider levels, and shifted.
     """
     exact, said = _exact(people, attribute, enough, metrics, setting.minimum)
-    if not exact:
-        return {}, None, said
-    examples, kinds = _examples(people, attribute, enough, most=LEVELS, by_source=True)
+    unknown = World(REPLICATES, [np.nan] * len(exact), lambda size: np.full((size, len(exact)), np.nan))
+    examples, kinds = _examples(people, attribute, enough, wide=True)
     untied = setting.columns.source is not None and people.source is None
-    if untied or kinds * FEWEST > 4 * BUDGET or people.count.sum() > MOST_CASES:
-        said.append("there are too many different cases for intervals and tests of these metrics.")
-        return {key: (value, *[np.nan] * 3, False) for key, value in exact.items()}, None, said
-    wide = observed(examples, metrics, False, rng)[0]
+    if not exact or untied or kinds * FEWEST > 4 * BUDGET or people.count.sum() > MOST_CASES:
+        why = ["there are too many different cases for intervals and tests of these metrics."] * bool(exact)
+        return {key: (value, np.nan, np.nan) for key, value in exact.items()}, unknown, said + why
+    wide, found = observed(examples, metrics, False, rng)[0], {}
     replicates = int(np.clip(BUDGET // kinds, FEWEST, REPLICATES))
-    resampled, found = replicated(examples, metrics, wide, "bootstrap", replicates, rng), {}
-    why = "sources hold cases of several groups, so that it is not known what chance does."
-    testable = not examples.source.any()  # else they cannot change theirs
-    if testable:
-        try:
-            replicated(examples, metrics, wide, "null", 1, rng)
-        except NothingToExchange:
-            testable, why = False, "no two groups have sources of the same size: it is not known what chance does."
+    resampled = replicated(examples, metrics, wide, "bootstrap", replicates, rng)
     for key, value in exact.items():
         shifted = resampled[key] + (value - wide[key][0] if np.isfinite(value) else 0.0)
-        ends = interval(metrics[key[0]], value, shifted, setting.confidence)
-        found[key] = (value, *ends, wide[key][0], testable)
-    if not testable:
-        return found, None, [*said, why]
+        found[key] = (value, *interval(metrics[key[0]], value, shifted, setting.confidence))
+    if examples.source.any():  # which cannot change their groups
+        why = "sources hold cases of several groups, so that it is not known what chance does."
+        return found, unknown, [*said, why]
 
     def draw(size: int) -> np.ndarray:
         drawn = replicated(examples, metrics, wide, "null", size, rng)
-        return np.column_stack([drawn[key] for key in found])
+        return np.column_stack([drawn[key] for key in exact])
 
-    return found, World(draw, replicates), said
+    try:
+        draw(1)
+    except NothingToExchange:
+        why = "no two groups have sources of the same size: it is not known what chance does."
+        return found, unknown, [*said, why]
+    return found, World(replicates, [wide[key][0] for key in exact], draw), said
 
 
-def _chances(worlds: list[World], metrics: list[Metric], values, alpha: float) -> np.ndarray:
+def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> np.ndarray:
     """Return null, p, p_corrected and its Monte Carlo error for every value of all worlds.
 
     All are corrected together by max-T, in the share of alpha that they have, so that none can be shown from fewer than
@@ -159,7 +152,7 @@ def _chances(worlds: list[World], metrics: list[Metric], values, alpha: float) -
     the largest of them all is then larger, if anything (the Gaussian correlation inequality; Royen 2014). Four times
     as many are drawn until no p is near alpha, as far as its Monte Carlo error goes, or `MOST_DRAWN` times as many.
     """
-    far = [distance(*pair) for pair in zip(metrics, values, strict=True)]
+    far = [distance(*pair) for pair in zip(metrics, chain(*(world.values for world in worlds)), strict=True)]
     first = min(world.most for world in worlds)
     size, most, null = max(first, int(1 / (SUMMARIES * alpha))), MOST_DRAWN * first, np.empty((0, len(far)))
     while True:
@@ -194,35 +187,29 @@ def _exact(
     return found, said
 
 
-def _examples(
-    people: People, attribute: str, enough: np.ndarray, *, most: int | None = None, by_source: bool = False
-) -> tuple[Examples, int]:
-    """Return the cases of some groups as `measure` has them, with codes for names; and how many kinds there are."""
-    group = people.attributes[attribute].codes
-    codes = {"group": group, "label": people.label, "prediction": people.prediction}
-    codes["source"] = people.source if by_source else None
-    several = max(2, len(people.classes))  # a class that never occurs stands beside a single one
+def _examples(people: People, attribute: str, enough: np.ndarray, *, wide: bool = False) -> tuple[Examples, int]:
+    """Return the cases of some groups as `measure` has them, with codes for names; and how many kinds there are.
+
+    wide : with few levels of probabilities, and by source.
+    """
+    group, several = people.attributes[attribute].codes, max(2, len(people.classes))  # a class may never occur
+    columns = {"group": group, "label": people.label, "prediction": people.prediction, "count": people.count}
+    columns |= {"source": people.source} if wide else {}
     if people.level is not None:
         # Only that of the class that is measured is known; the others share the rest, and none of them is measured.
-        levels, codes["level"] = np.unique(people.probability(most), return_inverse=True)
+        levels, columns["level"] = np.unique(people.probability(LEVELS if wide else None), return_inverse=True)
         others = (1 - levels)[:, None] / (several - 1)
         levels = np.where(np.arange(several) == people.positive[0], levels[:, None], others)
-    keep = np.isin(group, enough)
-    codes = {name: column[keep] for name, column in codes.items() if column is not None}
-    sizes = [int(column.max()) + 1 for column in codes.values()]
-    packed, place = np.unique(np.ravel_multi_index([*codes.values()], sizes), return_inverse=True)
-    codes = dict(zip(codes, np.unravel_index(packed, sizes), strict=True))
-    occurring = set().union(*(codes[name].tolist() for name in ("label", "prediction") if name in codes))
+    cases = pd.DataFrame(columns)[np.isin(group, enough)].dropna(axis=1)
+    cells = cases.groupby([*cases.columns.drop("count")], as_index=False)["count"].sum()
+    occurring = {*cells["prediction"], *cells.get("label", ())}
+    rows = {name: column.to_numpy() for name, column in cells.items()}
+    level = rows.pop("level", None)
     examples = tied(
         groups=tuple(enough.tolist()),
         classes=tuple(range(several)),
-        measured=tuple(c for c in people.positive if c in occurring or "level" in codes),
-        group=np.searchsorted(enough, codes["group"]),
-        source=codes.get("source"),
-        unit=codes.get("source"),
-        label=codes.get("label"),
-        prediction=codes.get("prediction"),
-        probabilities=levels[codes["level"]] if "level" in codes else None,
-        count=np.bincount(place, people.count[keep]).astype(np.int64),
+        measured=tuple(c for c in people.positive if c in occurring or level is not None),
+        probabilities=None if level is None else levels[level],
+        **rows | {"group": np.searchsorted(enough, rows["group"])},
     )
-    return examples, len(packed)
+    return examples, len(cells)

@@ -199,10 +199,7 @@ def test_numbers_read_as_what_they_are():
     assert findings.percent(0.0) == "0%" and findings.percent(1.0) == "100%"
     assert findings.percent(0.99997) == "99.997%" and findings.percent(0.0001) == "0.01%"
     assert findings.percent(0.5) == "50.0%" and findings.percent(np.nan) == "undefined"
-    assert findings.counted(1, "cases") == "1 case" and findings.counted(1200, "sources with cases") == (
-        "1,200 sources with cases"
-    )
-    assert findings.counted(1, "sources with cases") == "1 source with cases"
+    assert findings.counted(1, "cases") == "1 case" and findings.counted(1200, "cases") == "1,200 cases"
 
 
 def test_what_is_told_as_a_hint_has_a_small_chance_too():
@@ -292,16 +289,8 @@ def test_sources_make_claims_harder_where_cases_are_alike():
     copies = pd.concat([people(120).assign(person=range(120))] * 50)  # a fair model, looked at fifty times
     assert fairlib.audit(copies, group="sex", **BINARY).to_frame()["verdict"].eq("shown").any()
     honest = fairlib.audit(copies, group="sex", **BINARY, source="person")
-    assert len(np.unique(honest.people.source)) == 120 and honest.gaps.empty
+    assert len(np.unique(honest.people.source)) == 120
     assert not honest.to_frame()["verdict"].eq("shown").any()
-
-
-def test_gaps_hold_no_gap_and_name_the_ends():
-    report = fairlib.audit(people(1500, unfair=0.3), group=["sex", "age"], **BINARY)
-    crossed = report.gaps.query("attribute == 'sex × age' and rate == 'errors'").iloc[0]
-    assert crossed["highest"] == "sex = female, age = old" and crossed["groups"] == 6
-    assert crossed["low"] > 0.1
-    assert (fairlib.audit(people(1500), group="age", **BINARY).gaps["low"] == 0).all()
 
 
 # --- Hostile input: a report or a clear error -------------------------------------------------------------------------

@@ -104,6 +104,8 @@ def test_options_reach_the_audit(path, capsys):
     assert "age = young" not in said and "of 2 differences tested" in said  # errors by sex and age
     main(["audit", str(path), "--group", "age", *ROLES[3:], "--reference", "old", "--positive", "0"])
     assert "‘0’" in capsys.readouterr().out
+    main(["audit", str(path), "--group", "sex", "--cost", "score", "--cost_margin", "0.2"])
+    assert "1 ruled out to be 0.2 of ‘score’ or more" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
