@@ -43,7 +43,7 @@ GROUPS = {  # title -> which notebooks, and which other pages
 CALCULATORS = {  # the notebooks whose widget the page of calculators has, and where
     "02_winobias_curve": "sample-size-calculator",
     "06_what_amplification_measures": "painting-calculator",
-    "10_tighter_intervals": "width-calculator",
+    "10a_tighter_intervals": "width-calculator",
 }
 DOCUMENTS = ("docs/found_in_the_papers.md", "docs/checked_against.md", "CONTRIBUTING.md")
 WIDGET = "application/vnd.jupyter.widget-view+json"

@@ -242,7 +242,7 @@ def test_controls_stand_with_their_picture_in_the_place_of_a_widget(drawn, tmp_p
     assert after.outputs == [] and after.metadata["tags"] == ["hide-input"]
     with pytest.raises(ValueError, match="99_title must have its widget's settings in site/frames.py"):
         shown(*cells, figures=tmp_path, frames=tmp_path / "other")
-    *_, place, after = shown(*cells, figures=tmp_path, name="10_tighter_intervals").cells
+    *_, place, after = shown(*cells, figures=tmp_path, name="10a_tighter_intervals").cells
     assert "../calculators.html#width-calculator" in place.source and len(after.outputs) == 1
 
 
@@ -260,7 +260,7 @@ def test_every_page_stands_in_the_contents_once():
     assert sorted(listed) == sorted(pages - {"index"})
     assert listed[-1] == "a_page_of_its_own"
     assert (
-        text.index("03_one") < text.index('"Paper 3') < text.index("07a_") < text.index('"Beyond') < text.index("10_")
+        text.index("03_one") < text.index('"Paper 3') < text.index("07a_") < text.index('"Beyond') < text.index("10a_")
     )
 
 

@@ -3,7 +3,7 @@
 Numbers z₁ ... z_m in [0, 1] arrive one after another; given the past each has the unknown mean μ. A bettor who doubts
 that it is at most μ₀ owns the share p of the goal, from p₀ = α, puts down G_t(p) before z_t is seen, and then owns
 p + G_t(p) (z_t - μ₀). If μ <= μ₀, p ever reaches 1 with probability at most α; the means that are not rejected form the
-interval. G_t(p) = min(p/μ₀, STAKES(p) / (σ √τ)), σ from the rounds before, τ rounds to go (notebook 10).
+interval. G_t(p) = min(p/μ₀, STAKES(p) / (σ √τ)), σ from the rounds before, τ rounds to go (notebook 10a).
 
 References: Waudby-Smith & Ramdas, "Estimating means of bounded random variables by betting", JRSS B 86 (2024), 1-27;
 Vorácek & Orabona, "STaR-Bets: Sequential Target-Recalculating Bets for Tighter Confidence Intervals" (2025).

@@ -4,7 +4,7 @@ One data set has one answer: to all methods but betting with `rng`, neither a se
 `METHODS` lists them with what they promise. "finite-sample": the interval misses the truth with probability at most 1 -
 confidence, for every distribution of costs in [0, C] and any n. "exact": the same, for costs that are 0 or C, as lists
 in any order or as counts. "asymptotic": in the limit of large groups; `covers` says how little it may be before, and
-notebook 10 where. Welch's is undefined, with the reason, where its samples are too skewed to cover 93 %.
+notebook 10a where. Welch's is undefined, with the reason, where its samples are too skewed to cover 93 %.
 
 Betting keeps its promise when it looks at the examples once, in the order in which they were drawn or in one shuffle:
 with `rng`. Without, it is the middle of `betting.SHUFFLES` shuffles of the sorted costs. That may miss twice as often

@@ -5,7 +5,7 @@ so is nearly every replicate of a bootstrap. The interval here takes all the rat
 
 With x standard deviations allowed for the group that is most too high and y for the one that is most too low, (x, y)
 stays inside a disc of radius r with probability 1 - α, taken as a staircase of rectangles. In each, a group's rate lies
-between its Clopper-Pearson limits with tails Φ(-x) and Φ(-y). Nothing is asymptotic; notebook 10 has the argument. The
+between its Clopper-Pearson limits with tails Φ(-x) and Φ(-y). Nothing is asymptotic; notebook 10b has the argument. The
 high end gets `SHARE` of α unless both ends are nearer when they come from one disc.
 
 References: Clopper and Pearson 1934, Biometrika 26 (the limits); Tukey 1953, Kramer 1956 and Hayter 1984, Annals of

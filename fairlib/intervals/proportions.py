@@ -157,7 +157,7 @@ class _Region:
     """The tables whose order is at least `level` (ties too), those with x_b <= most_b[x_a], and how probable they are.
 
     All pairs of rates with difference δ are p_b = s (1 - |δ|) + max(0, -δ), p_a = p_b + δ, 0 <= s = (1 - cos θ)/2 <= 1.
-    The probability is smooth in θ: in a stretch of it, some rates give it everywhere (notebook 10), and between points
+    The probability is smooth in θ: in a stretch of it, some rates give it everywhere (notebook 10a), and between points
     that are `FINER` times as dense it is at most 1/cos(π / 2 FINER) times as large (M. Riesz 1914).
     """
 

@@ -3,7 +3,7 @@
 A *confidence sequence* contains the truth at all times at once with the promised probability, so that stopping early
 cannot fool it. Members of either group are matched as they come, in blocks of sizes settled before; a match gives z in
 [0, 1] with mean μ = (1 + δ/C)/2. "μ is at most μ₀" is rejected for good once the mean of Π (1 - f + f z/μ₀), over
-`FRACTIONS` f of what a bettor puts at risk, reaches 2/α (notebook 10 has the argument).
+`FRACTIONS` f of what a bettor puts at risk, reaches 2/α (notebook 10b has the argument).
 
 References: Waudby-Smith & Ramdas 2024 (JRSS B 86, 1-27); Cover 1991 for the portfolios (Mathematical Finance 1, 1-29);
 Chugg, Cortes-Gomez, Wilder & Ramdas 2023 (NeurIPS), "Auditing fairness by betting".

@@ -1,4 +1,4 @@
-"""Tables of notebook 10: WinoBias pairs by occupation, and how often each interval contains the truth."""
+"""Tables of notebooks 10a and 10b: WinoBias pairs by occupation, and how often each interval contains the truth."""
 
 import itertools
 

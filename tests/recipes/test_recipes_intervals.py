@@ -1,4 +1,4 @@
-"""The recipes of notebook 10: occupations in a small file of the same format, and counts that must agree."""
+"""The recipes of notebooks 10a and 10b: occupations in a small file of the same format, and counts that must agree."""
 
 import hashlib
 from dataclasses import replace

@@ -1,4 +1,4 @@
-// Notebook 10: how wide is the interval for a difference of two error rates?
+// Notebook 10a: how wide is the interval for a difference of two error rates?
 "use strict";
 
 (() => {
