@@ -29,9 +29,13 @@ class Runner(ExecutePreprocessor):
     place = "the start of the kernel"
 
     def preprocess_cell(self, cell, resources, index):
-        """Remember the cell, by its number among all cells and its id, and run it."""
+        """Remember the cell, by its number among all cells and its id, and run it; a slider may fail without a word."""
         self.place = f"cell {index + 1} (id '{cell.id}')"
-        return super().preprocess_cell(cell, resources, index)
+        done = super().preprocess_cell(cell, resources, index)
+        for widget in self.widget_state.values():
+            if failed := [output for output in widget.get("outputs", ()) if output["output_type"] == "error"]:
+                raise RuntimeError(f"a widget shows {failed[0]['ename']}: {failed[0]['evalue']}")
+        return done
 
     def on_comm_open_jupyter_widget(self, message):
         """Keep what a slider's output shows, but do not send it back to the kernel, which does not need it.

@@ -301,6 +301,12 @@ def test_runner_notices_the_reply_to_a_cell_with_a_slider(notebook, tmp_path, mo
     assert "the answer" in shown[0]["data"]["text/plain"]
 
 
+def test_runner_notices_that_a_widget_fails(notebook, tmp_path):
+    slider = "import ipywidgets\nipywidgets.interact(lambda x: 1 / x, x=0);"
+    with pytest.raises(SystemExit, match=r"cell 2 \(id 'cell-1'\) failed: a widget shows ZeroDivisionError"):
+        runner_module().execute(notebook("x = 1", slider), tmp_path / "a.ipynb")
+
+
 def test_check_and_strip(notebook, tmp_path):
     main, source = runner_module().main, notebook("print(1)")
     main(["--check", str(source)])
