@@ -37,7 +37,8 @@ INTRODUCTION = f"""\
 Simulations: models whose truth is known, audited again and again, by an earlier version and by this one on the same
 data. In brackets the Monte Carlo error (one standard error). A claim is a difference that is "shown", or a summary
 metric that is "more than chance", where the truth has none; {MOVED_BY},
-and do not count. Aims are the most, or the least (≥), that is promised. `python benchmarks/audits.py` writes it.
+and do not count. The earlier version knew neither costs nor weights. Aims are the most, or the least (≥), that is
+promised. `python benchmarks/audits.py` writes it.
 
 """
 
@@ -182,6 +183,78 @@ def skewed_probabilities(sizes: tuple[int, int]) -> Callable:
     return once
 
 
+def costs(draw: Callable, sizes: tuple[int, int], *, held: str = "intervals that hold the truth") -> Callable:
+    """Costs of one distribution in both groups; where they are too skewed, an audit gives no interval."""
+
+    def once(rng):
+        frame = pd.DataFrame({"group": np.repeat([0, 1], sizes), "cost": draw(rng, sum(sizes))})
+        (row,) = fairlib.audit(frame, group="group", cost="cost").to_frame().to_dict("records")
+        defined = np.isfinite(row["low"])
+        return {
+            "any claim by a comparison": Tally(row["verdict"] == "shown", 1),
+            held: Tally(defined and row["low"] <= 0 <= row["high"], defined),
+            "samples without an interval": Tally(not defined, 1),
+        }
+
+    return once
+
+
+def weights(select: Callable, size: int, *, shares: tuple[float, float] = (0.1, 0.3)) -> Callable:
+    """A survey of two groups that `select` draws: outcomes and weights that go together."""
+
+    def draw(rng, size: int) -> pd.DataFrame:
+        outcome, weight = select(rng, np.repeat(shares, size))
+        return pd.DataFrame({"group": np.repeat([0, 1], size), "prediction": outcome.astype(int), "weight": weight})
+
+    @cache
+    def truth() -> float:
+        whole = draw(np.random.default_rng(0), 1_000_000)
+        return np.subtract(*(np.average(one["prediction"], weights=one["weight"]) for _, one in whole.groupby("group")))
+
+    def once(rng):
+        named = {"group": "group", "prediction": "prediction", "weight": "weight", "positive": 1}
+        (row,) = fairlib.audit(draw(rng, size), **named, metrics=["predicted"]).to_frame().to_dict("records")
+        defined = np.isfinite(row["low"])
+        return {
+            "intervals that hold the truth": Tally(defined and row["low"] <= truth() <= row["high"], defined),
+            "samples without an interval": Tally(not defined, 1),
+        }
+
+    return once
+
+
+def by_outcome(rng, share):
+    """Select cases of outcome 1 four times as often as others; weights make up for it, but for some noise."""
+    outcome = rng.random(len(share)) < 0.8 * share / (0.8 * share + 0.2 * (1 - share))
+    return outcome, np.where(outcome, 1 / 0.8, 1 / 0.2) * rng.gamma(4, 0.25, len(share))
+
+
+def by_weight(rng, share):
+    """Select cases with 1 / w; what happens to them happens more often where w is large."""
+    weight = np.exp(rng.normal(0, 0.8, len(share)))
+    return rng.random(len(share)) < np.clip(share * np.sqrt(weight), 0, 1), weight
+
+
+def gamma(rng, n):
+    """Skewness 1."""
+    return rng.gamma(4.0, size=n)
+
+
+def exponential(rng, n):
+    """Skewness 2."""
+    return rng.exponential(size=n)
+
+
+def lognormal(rng, n):
+    """Skewness 6."""
+    return rng.lognormal(0.0, 1.0, n)
+
+
+def heavy(rng, n):
+    """Skewness 33: rare costs make up most of the mean."""
+    return rng.lognormal(0.0, 1.5, n)
+
+
 def planted(extra: float, *, size: int, source: bool = False) -> Callable:
     """Four groups, one of which is wrong `extra` more often than 20 %; if `source`, ten cases to each source."""
 
@@ -250,6 +323,17 @@ CASES = [
     Case("40 sources against 40, 5 % and 12 % wrong", few_sources(0.05, 0.12, sources=40, others=40)),
     Case("probabilities, 35 against 1,000", skewed_probabilities((35, 1000))),
     Case("probabilities, 100 against 100", skewed_probabilities((100, 100))),
+    Case("costs, gamma(4), 100 against 100", costs(gamma, (100, 100)), 1000),
+    Case("costs, gamma(4), 40 against 400", costs(gamma, (40, 400)), 1000),
+    Case("costs, exponential, 100 against 100", costs(exponential, (100, 100)), 1000),
+    Case("costs, exponential, 40 against 400", costs(exponential, (40, 400)), 1000),
+    Case("costs, lognormal(1), 100 against 100", costs(lognormal, (100, 100)), 1000),
+    Case("costs, lognormal(1), 40 against 400", costs(lognormal, (40, 400)), 1000),
+    Case("costs, lognormal(1.5), 30 against 30", costs(heavy, (30, 30), held="the few intervals that hold it"), 4000),
+    Case("survey, selected by outcome, 60 a group", weights(by_outcome, 60), 1000),
+    Case("survey, selected by outcome, 250 a group", weights(by_outcome, 250), 1000),
+    Case("survey, outcome follows weight, 60 a group", weights(by_weight, 60), 1000),
+    Case("survey, outcome follows weight, 250 a group", weights(by_weight, 250), 1000),
     Case("planted: 8 points, 600 a group", planted(0.08, size=600)),
     Case("planted: 8 points, 60 sources of 10 a group", planted(0.08, size=600, source=True)),
     Case("A→T, truth 0, 3 % errors, n = 80", amplified("A->T", 0.03, n=80), 1000),

@@ -28,6 +28,10 @@ def simulations(monkeypatch):
         "one large source among thirty",
         "30 sources against 500, 10 % and 2 % wrong",
         "T→A, 3 % errors, n = 400",
+        "costs, exponential, 40 against 400",
+        "costs, lognormal(1), 100 against 100",
+        "survey, selected by outcome, 60 a group",
+        "survey, outcome follows weight, 250 a group",
     ],
 )
 def test_aims_are_met_but_for_the_monte_carlo_error(simulations, name):
