@@ -12,12 +12,13 @@ from operator import attrgetter
 import numpy as np
 import pandas as pd
 
-from fairlib.auditing import comparing, multiplicity
+from fairlib.auditing import comparing
 from fairlib.auditing.comparing import Contrast
 from fairlib.auditing.groups import EVERYONE_ELSE
 from fairlib.auditing.people import People
 from fairlib.auditing.rates import COST, RATES
 from fairlib.auditing.setting import SUMMARIES, Setting
+from fairlib.intervals import multiplicity
 
 # Characters that HTML forbids, that no file can hold, or that make a text read other than written (bidi controls).
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")

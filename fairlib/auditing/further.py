@@ -16,12 +16,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairlib.auditing import comparing, groups, multiplicity, rates, summary
+from fairlib.auditing import comparing, groups, rates, summary
 from fairlib.auditing.comparing import Contrast
 from fairlib.auditing.groups import Family
 from fairlib.auditing.people import Coded, People
 from fairlib.auditing.rates import Sums
 from fairlib.auditing.setting import Setting
+from fairlib.intervals import multiplicity
 from fairlib.intervals.proportions import mcnemar
 
 MOST = 20  # crossings that are tested, those that matter most: each at a 20th of the level

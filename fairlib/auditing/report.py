@@ -1,7 +1,7 @@
 """An audit of a classifier: one call on its predictions, one report of what they show and what not.
 
 people (table -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing (differences,
-intervals, tests, cases needed; many at once: multiplicity) -> findings (a verdict, what matters most) -> page. Beside
+intervals, tests, cases needed) -> findings (a verdict, what matters most) -> page. Beside
 it: summary (Table 2, AUCs), further (strata, another model, crossings), probabilities. `command` is the command line.
 """
 

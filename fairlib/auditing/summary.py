@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from fairlib.auditing import groups, multiplicity
+from fairlib.auditing import groups
 from fairlib.auditing.people import People
 from fairlib.auditing.setting import SUMMARIES, Setting
+from fairlib.intervals import multiplicity
 from fairlib.metrics import scores
 from fairlib.metrics.draws import NothingToExchange
 from fairlib.metrics.examples import ACCUMULATED, Examples, tied
