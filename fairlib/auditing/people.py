@@ -142,10 +142,7 @@ def label_text(value) -> str:
 
 def _cost(table, name: str, group: str) -> Cost:
     """Find how far costs reach; sums of squares of what lies between -1 and 1 lose no digits. One more pass."""
-    number = nw.col(name).cast(nw.Float64)
-    ends = {"lowest": tables.Total(number, "min"), "highest": tables.Total(number, "max")}
-    found = tables.reduce(table, [group], ends, limits={name: ("cost", *LIMITS["cost"])})
-    low, high = found["lowest"].min(), found["highest"].max()
+    low, high = tables.reduce(table, [group], limits={name: ("cost", *LIMITS["cost"])}).attrs[name]
     return Cost(name, (low + high) / 2, (high - low) / 2 or 1.0)
 
 
