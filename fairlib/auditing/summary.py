@@ -42,25 +42,30 @@ SUMMARY: dict[str, Metric] = {
 } | {f"{name}Gap": metric for name, metric in AUCS.items()}
 
 
-def summarize(people: People, levels: dict[str, People], setting: Setting, *, progress: bool = False) -> pd.DataFrame:
-    """Measure every metric that the columns allow, one attribute at a time; `Report.metrics` explains the columns.
+def summarize(report) -> pd.DataFrame:
+    """Return the metrics of the paper's Table 2 that the columns allow, and AUCs, for each attribute as a whole.
 
-    levels : by attribute, counts that tell the levels of probabilities apart, where there are probabilities.
+    group : "accumulated", or the group where a metric has no aggregate. low, high : by drawing cases or sources again.
+    null : the mean of the metric where groups make no difference beyond what it conditions on, which stays as it is
+    (the labels, for error rates). p : how often it is as far from "no difference" then. p_corrected : for all these
+    metrics together, in the fifth of 1 - confidence that they have (max-T within an attribute and a null, times their
+    number); p_error : its Monte Carlo error.
 
-    Costs the distinct profiles (group, label, prediction, level of the probability, source) times the replicates; where
-    there are too many, values come without intervals. `attrs["notes"]` says so, and who was left out; `attrs["order"]`
-    names the groups in the order in which signed metrics subtract.
+    Costs the distinct profiles (group, label, prediction, level of the probability, source) times the replicates, up to
+    a few seconds per attribute; where there are too many, values come without intervals. `attrs["notes"]` says so, and
+    who was left out; `attrs["order"]` names the groups in the order in which signed metrics subtract.
     """
+    people, setting = report.people, report.setting
     metrics = {name: SUMMARY[name] for name in setting.metrics if name in SUMMARY} or SUMMARY
     rows, worlds, notes, order = [], [], [], {}
     rng, classes = np.random.default_rng(SEED), dict(enumerate(people.classes)) | {ALL_CLASSES: ALL_CLASSES}
     none = people.prediction is None or (1, 0) in people.powers  # costs alone; weights, which none of these takes
     families = [] if none else groups.families(people, depth=1, reference={})
-    for family in tqdm(families, desc="summary metrics", delay=2, disable=not progress):
+    for family in tqdm(families, desc="summary metrics", delay=2, disable=not report.progress):
         (attribute,) = family.attributes
         enough, said = large_enough(family, people, setting)
         if 2 <= len(enough) <= MOST_GROUPS:
-            found, world, why = _measure(levels.get(attribute, people), attribute, enough, metrics, setting, rng)
+            found, world, why = _measure(report.levels.get(attribute, people), attribute, enough, metrics, setting, rng)
             called = dict(enumerate(people.attributes[attribute].names)) | {ACCUMULATED: ACCUMULATED}
             order[attribute] = tuple(called[code] for code in enough.tolist())
             rows += [(attribute, name, classes[c], called[code], *row) for (name, c, code), row in found.items()]
