@@ -257,8 +257,7 @@ def settling(plan: Contrast, *, size: np.ndarray, alpha: float, power: float) ->
         error, error_there = (np.sqrt(variance / n + plan.variance_others) for variance in (plan.variance, there))
         return -ndtri(alpha / 2) * error + ndtri(power) * error_there
 
-    none, most = np.zeros(len(plan.span)), np.full(len(plan.span), MOST_MORE)
-    found = bisection(lambda n: reach(2**n) > size, none, most, steps=60)
+    found = bisection(lambda n: reach(2**n) > size, 0.0, MOST_MORE, steps=60)
     jumps = np.where(np.isfinite(plan.expected), 1 / size, 0)
     wanted = np.where(found >= MOST_MORE - 0.1, np.inf, np.ceil(2**found + jumps - 1e-6))
     more = np.where(np.isnan(size), np.nan, np.maximum(wanted - plan.units[0], 0))

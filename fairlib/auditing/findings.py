@@ -16,8 +16,7 @@ from fairlib.auditing import comparing, further
 from fairlib.auditing.comparing import Contrast
 from fairlib.auditing.groups import EVERYONE_ELSE
 from fairlib.auditing.people import People
-from fairlib.auditing.rates import COST, RATES
-from fairlib.auditing.setting import SUMMARIES, Setting
+from fairlib.auditing.rates import COST, RATES, SUMMARIES, Setting
 from fairlib.intervals import multiplicity
 
 # Characters that HTML forbids, that no file can hold, or that make a text read other than written (bidi controls).

@@ -15,8 +15,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from fairlib.auditing import comparing, findings, further, groups, page, people, summary
-from fairlib.auditing.rates import Sums, measured, sums
-from fairlib.auditing.setting import Setting
+from fairlib.auditing.rates import Setting, Sums, measured, sums
 from fairlib.data import write_whole
 from fairlib.tables import listed
 from fairlib.tables.coding import Columns

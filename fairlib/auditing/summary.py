@@ -14,10 +14,9 @@ from tqdm import tqdm
 
 from fairlib.auditing import groups
 from fairlib.auditing.people import People
-from fairlib.auditing.setting import SUMMARIES, Setting
+from fairlib.auditing.rates import SUMMARIES, Setting
 from fairlib.intervals import multiplicity
-from fairlib.metrics import scores
-from fairlib.metrics.draws import NothingToExchange
+from fairlib.metrics import draws, scores
 from fairlib.metrics.examples import ACCUMULATED, Examples, tied
 from fairlib.metrics.measuring import ALL_CLASSES, distance, interval, observed, p_value, replicated
 from fairlib.metrics.table2 import AUCS, METRICS, Metric
@@ -27,7 +26,6 @@ REPLICATES, FEWEST, MOST_DRAWN = 999, 199, 16  # times as many exchanges as repl
 SEED = 0  # the same for all audits, so that no one can try several
 BUDGET = 3_000_000  # weights per attribute and kind of replicate: about 1 s; four times as many for the fewest
 LEVELS = 50  # of the probabilities in replicates, at equal shares; fewer distinct ones stay as they are
-MOST_CASES = 10**9  # that can be exchanged
 MOST_GROUPS = 60  # pairs of more would fill the page and the hour
 # Which cases of a group a metric of each group looks at: those with the class as label, with another one, or both.
 NEEDS = {
@@ -125,7 +123,7 @@ def _measure(
     unknown = World(REPLICATES, [np.nan] * len(exact), lambda size: np.full((size, len(exact)), np.nan))
     examples, kinds = _examples(people, attribute, enough, wide=True)
     untied = setting.columns.source is not None and people.source is None
-    if not exact or untied or kinds * FEWEST > 4 * BUDGET or people.count.sum() > MOST_CASES:
+    if not exact or untied or kinds * FEWEST > 4 * BUDGET or people.count.sum() > draws.MOST:
         why = ["there are too many different cases for intervals and tests of these metrics."] * bool(exact)
         return {key: (value, np.nan, np.nan) for key, value in exact.items()}, unknown, said + why
     wide, found = observed(examples, metrics, False, rng)[0], {}
@@ -144,7 +142,7 @@ def _measure(
 
     try:
         draw(1)
-    except NothingToExchange:
+    except draws.NothingToExchange:
         why = "no two groups have sources of the same size: it is not known what chance does."
         return found, unknown, [*said, why]
     return found, World(replicates, [wide[key][0] for key in exact], draw), said
