@@ -1,8 +1,8 @@
 """An audit of a classifier: one call on its predictions, one report of what they show and what not.
 
-people (table -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing (differences,
-intervals, tests, cases needed) -> findings (a verdict, what matters most) -> page. Beside
-it: summary (Table 2, AUCs), further (strata, another model, crossings), probabilities. `command` is the command line.
+people (table -> counts) -> groups (who is compared) -> rates (what is asked; counts -> sums) -> comparing (differences,
+intervals, tests, cases needed) -> findings (a verdict, what matters most) -> page. Beside it: summary (Table 2, AUCs),
+further (strata, another model, crossings, probabilities). `command` is the command line.
 """
 
 from collections.abc import Mapping, Sequence
