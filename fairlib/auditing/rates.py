@@ -20,7 +20,6 @@ from fairlib.tables import listed
 from fairlib.tables.coding import Columns
 
 COST = "cost"  # the rate whose class is the name of its column, and whose values are in that column's units
-EVERY_CLASS = ""  # the class of rates that take all classes together
 OUTCOMES = ("TN", "FP", "FN", "TP")  # of a case: is the class predicted (P) or not (N), and is that true (T) or false
 APART = {"within": ["source"], "compare": ["source"], "cost": ["probability"]}  # what does not go together
 APART["weight"] = ["probability", "within", "compare"]
@@ -199,8 +198,8 @@ def measured(people: People, rates: Mapping[str, Rate], names: Iterable[str] = (
 def sums(people: People, rates: Mapping[str, Rate]) -> Iterator[Sums]:
     """Reduce the counts to one rate after another, for each class that is measured."""
     for name, rate in rates.items():
-        for c in people.positive if rate.per_class else (None,):
-            class_name = people.classes[c] if c is not None else people.cost.name if name == COST else EVERY_CLASS
+        for c in people.positive if rate.per_class else (None,):  # None for all classes together
+            class_name = people.classes[c] if c is not None else people.cost.name if name == COST else ""
             yield Sums(name, rate, class_name, *_sums(people, rate, c))
 
 
