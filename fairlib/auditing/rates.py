@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairlib.auditing.groups import Family
-from fairlib.auditing.people import POWERS, People
+from fairlib.auditing.people import POWERS, ROLES, People
 from fairlib.tables import listed
 from fairlib.tables.coding import Columns
 
@@ -91,7 +91,7 @@ class Setting:
             raise ValueError(f"group must be the name of a column, or several, found {names!r}")
         if len(set(names)) < len(names):
             raise ValueError(f"group: a column is named twice in {listed(names)}")
-        roles = {role: name for role, name in columns._asdict().items() if role not in ("group", "threshold") and name}
+        roles = {role: name for role in ROLES if (name := getattr(columns, role))}
         for role, others in APART.items():
             if role in roles and (both := {*others} & {*roles}):
                 raise ValueError(f"{role}: not beside a {min(both)}; there are no intervals for both at once here")

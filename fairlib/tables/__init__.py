@@ -122,8 +122,8 @@ def reduce(
 
     derived : columns to make first; `by` and `totals` may use them.
     uses : the columns, beside those in `by`, that `derived` and `totals` look at.
-    limits : of some columns the role, what they must do in words, and the lowest and highest value. Between which they
-        are is in the result's `attrs`.
+    limits : of some columns the role, what they must do in words, and the lowest and highest value that may be; those
+        that were found are in the result's `attrs`.
     count : column with the number of cases that a row stands for; it is checked, and combinations of 0 cases left out.
     """
     by, derived, checked = list(dict.fromkeys(by)), dict(derived or {}), dict(limits or {})
