@@ -8,7 +8,6 @@ further (strata, another model, crossings, probabilities). `command` is the comm
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import filterfalse
 from pathlib import Path
 
 import pandas as pd
@@ -180,7 +179,7 @@ def audit(
     asked, own = (metrics,) if isinstance(metrics, str) else tuple(metrics or ()), rates or {}
     setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title, own, cost_margin)
     cases = people.read(frame, columns, positive=positive)
-    chosen = measured(cases, setting.every_rate, [*filterfalse(summary.SUMMARY.get, setting.metrics)], setting.rates)
+    chosen = measured(cases, setting.every_rate, [name for name in asked if name not in summary.SUMMARY], own)
     families = groups.families(cases, depth=depth, reference=setting.references)
     questions = [(each.of(family), family) for each in sums(cases, chosen) for family in families]
     rows = pd.concat([pd.DataFrame(each.about(family)) for each, family in questions], ignore_index=True)
