@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from statsmodels.stats.multitest import multipletests
 
 import fairlib
-from fairlib.auditing import multiplicity
+from fairlib.intervals import multiplicity
 
 EXACT = 1e-9  # apart from rounding, two computations are the same number
 

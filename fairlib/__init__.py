@@ -20,7 +20,7 @@ _PUBLIC = {name: name for name in _ROOMS} | {
     "bounds": "intervals.disparity",
     "comparisons": "metrics.comparisons",
     "coverage": "recipes.coverage",
-    "discoveries": "intervals.discoveries:discoveries",
+    "discoveries": "intervals.multiplicity:discoveries",
     "disparity_interval": "intervals.disparity:disparity_interval",
     "gaps": "intervals.gaps",
     "load": "data:load",

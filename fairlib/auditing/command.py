@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> None:
         report = audit(_opened(file, asked, form), **asked, progress=True)
         for name, path in outputs.items():
             OUTPUTS[name][1](report, path)
-    except (ValueError, OSError) as error:
+    except (ValueError, RuntimeError, OSError) as error:  # 1 is for what is found
         parser.exit(2, f"fairlib audit: {error}\n")
     for path in outputs.values():
         print(f"written: {path}", file=sys.stderr)

@@ -59,26 +59,22 @@ class Contrast:
         """The group's mean less the others'."""
         return self.value[0] - self.value[1]
 
-    @property
-    def trusted(self) -> np.ndarray:
-        """Whether no mean of costs is skewed: n ≥ 10 g² where g is the skewness (Cochran 1977, Sampling techniques)."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            variance = _spread(self.value, self.span) / self.worth
-        return ~(ENOUGH * self.third**2 > variance**3).any(axis=0)
-
     @cached_property
     def p(self) -> np.ndarray:
         """The level at which the interval of each difference just leaves out 0.
 
         Where one side's limit can go no farther, and the sides are correlated, the other's may draw the end back from
-        0: the first level counts, and no interval with a higher confidence leaves out 0 again.
+        0: the first level counts, and no interval with a higher confidence leaves out 0 again. Means of costs are too
+        skewed for any unless n ≥ 10 g², where g is their skewness (Cochran 1977, Sampling techniques).
         """
+        with np.errstate(invalid="ignore", divide="ignore"):
+            skewed = (ENOUGH * self.third**2 > (_spread(self.value, self.span) / self.worth) ** 3).any(axis=0)
         below = self.difference < 0
         upwards, steps = _turned(self, below), np.linspace(0, SUREST, 81 if (self.correlation > 0).any() else 2)
         touching = np.array([~(_low(upwards, z) > 0) for z in steps[1:-1]] + [np.full(len(below), True)])
         first = touching.argmax(axis=0)
         z = bisection(lambda z: _low(upwards, z) > 0, steps[first], steps[first + 1], steps=30)
-        return np.where(np.isnan(self.difference) | ~self.trusted, np.nan, 2 * ndtr(-z))
+        return np.where(np.isnan(self.difference) | skewed, np.nan, 2 * ndtr(-z))
 
 
 def contrast(sums: Sums, family: Family) -> Contrast:
@@ -257,8 +253,7 @@ def settling(plan: Contrast, *, size: np.ndarray, alpha: float, power: float) ->
         error, error_there = (np.sqrt(variance / n + plan.variance_others) for variance in (plan.variance, there))
         return -ndtri(alpha / 2) * error + ndtri(power) * error_there
 
-    none, most = np.zeros(len(plan.span)), np.full(len(plan.span), MOST_MORE)
-    found = bisection(lambda n: reach(2**n) > size, none, most, steps=60)
+    found = bisection(lambda n: reach(2**n) > size, 0.0, MOST_MORE, steps=60)
     jumps = np.where(np.isfinite(plan.expected), 1 / size, 0)
     wanted = np.where(found >= MOST_MORE - 0.1, np.inf, np.ceil(2**found + jumps - 1e-6))
     more = np.where(np.isnan(size), np.nan, np.maximum(wanted - plan.units[0], 0))

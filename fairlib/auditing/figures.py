@@ -49,7 +49,7 @@ KINDS = {"comparisons": comparisons, "calibration": calibration, "thresholds": t
 
 def _by_attribute(found: pd.DataFrame | None, x: str, words: dict[str, str]) -> plt.Figure:
     """Draw columns over `x`, a colour and mark per group, with axes for each attribute."""
-    if found is None or found.empty:
+    if found is None:
         raise ValueError(f"{x}: nothing to draw without a column of probabilities, or labels, or groups large enough")
     columns, attributes = [name for name in words if name in found], found.groupby("attribute", sort=False)
     size = {"figsize": (plots.WIDTH, 2.6 * len(attributes)), "sharex": True, "sharey": True, "squeeze": False}

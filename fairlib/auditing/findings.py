@@ -5,19 +5,19 @@ most: how far beyond the margin it is, times how many cases it concerns.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
 import pandas as pd
 
-from fairlib.auditing import comparing, multiplicity
+from fairlib.auditing import comparing, further
 from fairlib.auditing.comparing import Contrast
 from fairlib.auditing.groups import EVERYONE_ELSE
 from fairlib.auditing.people import People
-from fairlib.auditing.rates import COST, RATES
-from fairlib.auditing.setting import SUMMARIES, Setting
+from fairlib.auditing.rates import COST, RATES, SUMMARIES, Setting
+from fairlib.intervals import multiplicity
 
 # Characters that HTML forbids, that no file can hold, or that make a text read other than written (bidi controls).
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -83,9 +83,10 @@ def decided(rows: pd.DataFrame, compared: Contrast, setting: Setting, cases: Peo
     return cases.in_units(rows)
 
 
-def findings(frame: pd.DataFrame, setting: Setting, adds: Callable[[object], bool]) -> list[Finding]:
-    """Return what matters most. adds : whether a comparison of crossed attributes says more than they do alone."""
-    told: list = []
+def findings(report) -> list[Finding]:
+    """Return at most five, what matters most first: with interval, evidence, and what would settle it."""
+    frame, setting, told = report.rows, report.setting, []
+    adds = further.adding(report.people, report.questions, alpha=setting.alpha)
     matters = frame["verdict"].isin(["shown", "hint"])
     matters |= (frame["verdict"] == "open") & (frame["difference"].abs() >= frame["margin"])
     for row in sorted(records(frame[matters]), key=_order):

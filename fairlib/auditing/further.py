@@ -9,19 +9,20 @@ Probabilities are looked at by cases counted by group, label and level of the pr
 cost does not depend on the number of cases. A level is a hundredth of the log odds wide: none moves by more than .0025.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import wraps
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairlib.auditing import comparing, groups, multiplicity, rates, summary
+from fairlib.auditing import comparing, groups, rates, summary
 from fairlib.auditing.comparing import Contrast
 from fairlib.auditing.groups import Family
 from fairlib.auditing.people import Coded, People
 from fairlib.auditing.rates import Sums
-from fairlib.auditing.setting import Setting
+from fairlib.intervals import multiplicity
 from fairlib.intervals.proportions import mcnemar
 
 MOST = 20  # crossings that are tested, those that matter most: each at a 20th of the level
@@ -51,16 +52,19 @@ def common(sums: Sums, family: Family, within: Coded | None) -> Contrast:
     return Contrast(used, mean, units, worth, every, none, span, others * units[1], others, none * np.nan, third)
 
 
-def by_stratum(questions: Sequence[tuple[Sums, Family]], within: Coded, *, alpha: float) -> pd.DataFrame:
-    """Return every comparison in every stratum, each with an interval for itself alone."""
+def strata(report) -> pd.DataFrame | None:
+    """Return the comparisons in each stratum, each with an interval for itself alone; None without `within`."""
+    if (within := report.people.within) is None:
+        return None
     found = []
-    for sums, family in questions:
+    for sums, family in report.questions:
         for stratum, part in _parts(sums, family, within):
             sides = {"n": part.n[0], "n_against": part.n[1], "value": part.value[0], "value_against": part.value[1]}
-            low, high = comparing.ends(part, alpha)
+            low, high = comparing.ends(part, report.setting.alpha)
             said = {"stratum": stratum, **sides, "difference": part.difference, "low": low, "high": high}
             found.append(pd.DataFrame(sums.about(family) | said))
-    return pd.concat(found, ignore_index=True).astype({"n": np.int64, "n_against": np.int64})
+    rows = pd.concat(found, ignore_index=True).astype({"n": np.int64, "n_against": np.int64})
+    return report.people.in_units(rows)
 
 
 def _parts(sums: Sums, family: Family, within: Coded) -> Iterator[tuple[str, Contrast]]:
@@ -120,13 +124,16 @@ def interaction(people: People, sums: Sums, family: Family, group: int) -> tuple
     return more, float(2 * stats.t.sf(abs(more) / np.sqrt(variance), freedom))
 
 
-def changes(people: People, families: Iterable[Family], setting: Setting) -> pd.DataFrame:
-    """Return by how much each rate of each group changes: `after`, if the other model takes the place of the one.
+def changes(report) -> pd.DataFrame | None:
+    """Return by how much each rate of each group changes: `after`, if the other model, `compare`, takes its place.
 
     A case counts where the models differ (McNemar 1947); rates whose cases depend on the prediction are left out. more,
     fewer : cases that are counted after and not before, and the reverse. low, high : exact, with probability
     1 - confidence / 20 to spare. p : the exact test of more against fewer; p_corrected : for all of these (Holm).
     """
+    people, setting = report.people, report.setting
+    if people.compare is None:
+        return None
     fixed = {*rates.OUTCOMES}, {"TP", "FN"}, {"FP", "TN"}  # alike, whatever is predicted
     asked = rates.measured(people, setting.every_rate, own=setting.rates).items()
     asked, found = {name: rate for name, rate in asked if {*rate.outcomes[-1]} in fixed}, []
@@ -135,7 +142,7 @@ def changes(people: People, families: Iterable[Family], setting: Setting) -> pd.
         cells = {"n": before.count, "before": before.power(0, 1), "after": after.power(0, 1)}
         cells["more"] = np.where(cells["before"] > 0, 0, cells["after"])
         cells["fewer"] = np.where(cells["after"] > 0, 0, cells["before"])
-        for family in families:
+        for family in {one.attribute: one for _, one in report.questions if len(one.attributes) == 1}.values():
             about = {"attribute": family.attribute, "group": [family.called(code) for code in family.kept]}
             about |= {"rate": before.name, "class": before.class_name}
             found.append(pd.DataFrame(about | {name: family.total(own)[family.kept] for name, own in cells.items()}))
@@ -149,31 +156,37 @@ def changes(people: People, families: Iterable[Family], setting: Setting) -> pd.
     return rows.assign(p_corrected=multiplicity.holm(rows["p"]))
 
 
-def by_probability(levels: Mapping[str, People], setting: Setting, ask: Callable) -> pd.DataFrame | None:
-    """Return what `ask`, one of the functions below, says of the largest groups; None where it cannot.
+def _by_probability(ask: Callable) -> Callable:
+    """Make what `ask` yields of an attribute's largest groups a table of a report; None where there is nothing to say.
 
     Intervals are NaN where there are too many cases to count them by source (`people.MOST_TIED`).
     """
-    if not levels or (ask is not thresholds and setting.columns.label is None):
-        return None
-    found = []
-    for name, people in levels.items():
-        family = groups.family(people, (name,), {})
-        enough, _ = summary.large_enough(family, people, setting)
-        largest = np.sort(enough[np.argsort(-family.total(people.count)[enough], kind="stable")][:MOST_GROUPS])
-        untied = setting.columns.source is not None and people.source is None
-        for code, said in ask(people, family.codes, largest.tolist(), np.nan if untied else setting.alpha):
-            about = {"attribute": name, "group": family.called(code), "class": people.classes[people.positive[0]]}
-            found.append(pd.DataFrame(about | said, index=range(max(map(np.size, said.values())))))
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+    @wraps(ask)
+    def asked(report) -> pd.DataFrame | None:
+        setting, found = report.setting, []
+        for name, people in report.levels.items():
+            family = groups.family(people, (name,), {})
+            enough, _ = summary.large_enough(family, people, setting)
+            largest = np.sort(enough[np.argsort(-family.total(people.count)[enough], kind="stable")][:MOST_GROUPS])
+            untied = setting.columns.source is not None and people.source is None
+            for code, said in ask(people, family.codes, largest.tolist(), np.nan if untied else setting.alpha):
+                about = {"attribute": name, "group": family.called(code), "class": people.classes[people.positive[0]]}
+                found.append(pd.DataFrame(about | said, index=range(max(map(np.size, said.values())))))
+        return pd.concat(found, ignore_index=True) if found else None
+
+    return asked
 
 
+@_by_probability
 def calibration(people: People, group: np.ndarray, codes: list[int], alpha: float) -> Iterator[tuple]:
-    """Yield, for the bins of each group, the mean probability and how often the class is the label (`observed`).
+    """Return, for the bins of each group, the mean probability and how often the class is the label (`observed`).
 
     low, high : of `observed`, each for itself: Clopper and Pearson's limits, for as many cases as the variance between
     sources makes of them.
     """
+    if people.label is None:
+        return
     truth = people.count * (people.label == people.positive[0])
     places, place = np.unique(people.probability(BINS), return_inverse=True)
     cells = (int(group.max()) + 1) * len(places)
@@ -190,8 +203,9 @@ def calibration(people: People, group: np.ndarray, codes: list[int], alpha: floa
         yield code, {"n": n, "probability": probability[here], "observed": observed} | ends
 
 
+@_by_probability
 def thresholds(people: People, group: np.ndarray, codes: list[int], alpha: float) -> Iterator[tuple]:
-    """Yield how often the class is predicted from each threshold on: of all cases, where it is the label, and not."""
+    """Return how often the class is predicted from each threshold on: of all cases, where it is the label, and not."""
     place = np.searchsorted(THRESHOLDS, people.probability() + 1e-9, side="right")  # how many thresholds it reaches
     for code in codes:
 

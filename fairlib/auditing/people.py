@@ -95,9 +95,13 @@ class People:
 
 
 def read(table, columns: Columns, *, positive=None) -> People:
-    """Check a table and count its cases. O(rows), in the engine that holds them."""
+    """Check a table and count its cases. O(rows), in the engine that holds them; costs take one more pass."""
     columns.among(tables.schema(table), ("group", *ROLES))
-    cost = _cost(table, columns.cost, columns.group[0]) if columns.cost else None
+    cost = None
+    if columns.cost:  # sums of squares of what lies between -1 and 1 lose no digits
+        limits = {columns.cost: ("cost", *LIMITS["cost"])}
+        low, high = tables.reduce(table, columns.group[:1], limits=limits).attrs[columns.cost]
+        cost = Cost(columns.cost, (low + high) / 2, (high - low) / 2 or 1.0)
     return _coded(_cells(table, columns, cost), columns, positive, cost)
 
 
@@ -138,15 +142,6 @@ def label_text(value) -> str:
     if len(text) > LONGEST:
         return f"{text[:LONGEST]}… ({len(text):,} characters)"
     return text if text.strip() else EMPTY
-
-
-def _cost(table, name: str, group: str) -> Cost:
-    """Find how far costs reach; sums of squares of what lies between -1 and 1 lose no digits. One more pass."""
-    number = nw.col(name).cast(nw.Float64)
-    ends = {"lowest": tables.Total(number, "min"), "highest": tables.Total(number, "max")}
-    found = tables.reduce(table, [group], ends, limits={name: ("cost", *LIMITS["cost"])})
-    low, high = found["lowest"].min(), found["highest"].max()
-    return Cost(name, (low + high) / 2, (high - low) / 2 or 1.0)
 
 
 def _cells(table, columns: Columns, cost: Cost | None = None, *, by_level: bool = False) -> pd.DataFrame:

@@ -1,22 +1,20 @@
 """An audit of a classifier: one call on its predictions, one report of what they show and what not.
 
-people (table -> counts) -> rates (counts -> sums per group) -> groups (who is compared) -> comparing (differences,
-intervals, tests, cases needed; many at once: multiplicity) -> findings (a verdict, what matters most) -> page. Beside
-it: summary (Table 2, AUCs), further (strata, another model, crossings), probabilities. `command` is the command line.
+people (table -> counts) -> groups (who is compared) -> rates (what is asked; counts -> sums) -> comparing (differences,
+intervals, tests, cases needed) -> findings (a verdict, what matters most) -> page. Beside it: summary (Table 2, AUCs),
+further (strata, another model, crossings, probabilities). `command` is the command line.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import filterfalse
 from pathlib import Path
 
 import pandas as pd
 from tqdm import tqdm
 
 from fairlib.auditing import comparing, findings, further, groups, page, people, summary
-from fairlib.auditing.rates import Sums, measured, sums
-from fairlib.auditing.setting import Setting
+from fairlib.auditing.rates import Setting, Sums, measured, sums
 from fairlib.data import write_whole
 from fairlib.tables import listed
 from fairlib.tables.coding import Columns
@@ -33,50 +31,11 @@ class Report:
     levels: dict[str, people.People]  # by attribute, where there are probabilities
     progress: bool = False
 
-    verdict, summary, aside = property(findings.verdict), property(findings.summary), property(findings.aside)
-
-    @cached_property
-    def metrics(self) -> pd.DataFrame:
-        """Return the metrics of the paper's Table 2 that the columns allow, and AUCs, for each attribute as a whole.
-
-        group : "accumulated", or the group where a metric has no aggregate. low, high : by drawing cases or sources
-        again. null : the mean of the metric where groups make no difference beyond what it conditions on, which stays
-        as it is (the labels, for error rates). p : how often it is as far from "no difference" then. p_corrected : for
-        all these metrics together, in the fifth of 1 - confidence that they have (max-T within an attribute and a null,
-        times their number); p_error : its Monte Carlo error. `attrs["notes"]` says who was left out. Computed when
-        first asked for, in up to a few seconds per attribute.
-        """
-        return summary.summarize(self.people, self.levels, self.setting, progress=self.progress)
-
-    @cached_property
-    def calibration(self) -> pd.DataFrame | None:
-        """Return how often the class is the label where its probability is so (`further.calibration`)."""
-        return further.by_probability(self.levels, self.setting, further.calibration)
-
-    @cached_property
-    def thresholds(self) -> pd.DataFrame | None:
-        """Return what other thresholds would do for each group (`further.thresholds`)."""
-        return further.by_probability(self.levels, self.setting, further.thresholds)
-
-    @cached_property
-    def strata(self) -> pd.DataFrame | None:
-        """Return the comparisons in each stratum, each with an interval for itself alone; None without `within`."""
-        if self.people.within is not None:
-            rows = further.by_stratum(self.questions, self.people.within, alpha=self.setting.alpha)
-            return self.people.in_units(rows)
-
-    @cached_property
-    def changes(self) -> pd.DataFrame | None:
-        """Return what the other model changes in each group; None without `compare`."""
-        if self.people.compare is not None:
-            single = {one.attribute: one for _, one in self.questions if len(one.attributes) == 1}
-            return further.changes(self.people, single.values(), self.setting)
-
-    @cached_property
-    def findings(self) -> list[findings.Finding]:
-        """Return at most five, what matters most first: with interval, evidence, and what would settle it."""
-        adds = further.adding(self.people, self.questions, alpha=self.setting.alpha)
-        return findings.findings(self.rows, self.setting, adds)
+    metrics, strata = cached_property(summary.summarize), cached_property(further.strata)
+    changes, calibration = cached_property(further.changes), cached_property(further.calibration)
+    thresholds, verdict = cached_property(further.thresholds), property(findings.verdict)
+    summary, aside = property(findings.summary), property(findings.aside)
+    findings = cached_property(findings.findings)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per comparison.
@@ -220,7 +179,7 @@ def audit(
     asked, own = (metrics,) if isinstance(metrics, str) else tuple(metrics or ()), rates or {}
     setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title, own, cost_margin)
     cases = people.read(frame, columns, positive=positive)
-    chosen = measured(cases, setting.every_rate, [*filterfalse(summary.SUMMARY.get, setting.metrics)], setting.rates)
+    chosen = measured(cases, setting.every_rate, [name for name in asked if name not in summary.SUMMARY], own)
     families = groups.families(cases, depth=depth, reference=setting.references)
     questions = [(each.of(family), family) for each in sums(cases, chosen) for family in families]
     rows = pd.concat([pd.DataFrame(each.about(family)) for each, family in questions], ignore_index=True)

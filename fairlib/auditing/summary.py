@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from fairlib.auditing import groups, multiplicity
+from fairlib.auditing import groups
 from fairlib.auditing.people import People
-from fairlib.auditing.setting import SUMMARIES, Setting
-from fairlib.metrics import scores
-from fairlib.metrics.draws import NothingToExchange
+from fairlib.auditing.rates import SUMMARIES, Setting
+from fairlib.intervals import multiplicity
+from fairlib.metrics import draws, scores
 from fairlib.metrics.examples import ACCUMULATED, Examples, tied
 from fairlib.metrics.measuring import ALL_CLASSES, distance, interval, observed, p_value, replicated
 from fairlib.metrics.table2 import AUCS, METRICS, Metric
@@ -26,7 +26,6 @@ REPLICATES, FEWEST, MOST_DRAWN = 999, 199, 16  # times as many exchanges as repl
 SEED = 0  # the same for all audits, so that no one can try several
 BUDGET = 3_000_000  # weights per attribute and kind of replicate: about 1 s; four times as many for the fewest
 LEVELS = 50  # of the probabilities in replicates, at equal shares; fewer distinct ones stay as they are
-MOST_CASES = 10**9  # that can be exchanged
 MOST_GROUPS = 60  # pairs of more would fill the page and the hour
 # Which cases of a group a metric of each group looks at: those with the class as label, with another one, or both.
 NEEDS = {
@@ -41,25 +40,30 @@ SUMMARY: dict[str, Metric] = {
 } | {f"{name}Gap": metric for name, metric in AUCS.items()}
 
 
-def summarize(people: People, levels: dict[str, People], setting: Setting, *, progress: bool = False) -> pd.DataFrame:
-    """Measure every metric that the columns allow, one attribute at a time; `Report.metrics` explains the columns.
+def summarize(report) -> pd.DataFrame:
+    """Return the metrics of the paper's Table 2 that the columns allow, and AUCs, for each attribute as a whole.
 
-    levels : by attribute, counts that tell the levels of probabilities apart, where there are probabilities.
+    group : "accumulated", or the group where a metric has no aggregate. low, high : by drawing cases or sources again.
+    null : the mean of the metric where groups make no difference beyond what it conditions on, which stays as it is
+    (the labels, for error rates). p : how often it is as far from "no difference" then. p_corrected : for all these
+    metrics together, in the fifth of 1 - confidence that they have (max-T within an attribute and a null, times their
+    number); p_error : its Monte Carlo error.
 
-    Costs the distinct profiles (group, label, prediction, level of the probability, source) times the replicates; where
-    there are too many, values come without intervals. `attrs["notes"]` says so, and who was left out; `attrs["order"]`
-    names the groups in the order in which signed metrics subtract.
+    Costs the distinct profiles (group, label, prediction, level of the probability, source) times the replicates, up to
+    a few seconds per attribute; where there are too many, values come without intervals. `attrs["notes"]` says so, and
+    who was left out; `attrs["order"]` names the groups in the order in which signed metrics subtract.
     """
+    people, setting = report.people, report.setting
     metrics = {name: SUMMARY[name] for name in setting.metrics if name in SUMMARY} or SUMMARY
     rows, worlds, notes, order = [], [], [], {}
     rng, classes = np.random.default_rng(SEED), dict(enumerate(people.classes)) | {ALL_CLASSES: ALL_CLASSES}
     none = people.prediction is None or (1, 0) in people.powers  # costs alone; weights, which none of these takes
     families = [] if none else groups.families(people, depth=1, reference={})
-    for family in tqdm(families, desc="summary metrics", delay=2, disable=not progress):
+    for family in tqdm(families, desc="summary metrics", delay=2, disable=not report.progress):
         (attribute,) = family.attributes
         enough, said = large_enough(family, people, setting)
         if 2 <= len(enough) <= MOST_GROUPS:
-            found, world, why = _measure(levels.get(attribute, people), attribute, enough, metrics, setting, rng)
+            found, world, why = _measure(report.levels.get(attribute, people), attribute, enough, metrics, setting, rng)
             called = dict(enumerate(people.attributes[attribute].names)) | {ACCUMULATED: ACCUMULATED}
             order[attribute] = tuple(called[code] for code in enough.tolist())
             rows += [(attribute, name, classes[c], called[code], *row) for (name, c, code), row in found.items()]
@@ -119,7 +123,7 @@ def _measure(
     unknown = World(REPLICATES, [np.nan] * len(exact), lambda size: np.full((size, len(exact)), np.nan))
     examples, kinds = _examples(people, attribute, enough, wide=True)
     untied = setting.columns.source is not None and people.source is None
-    if not exact or untied or kinds * FEWEST > 4 * BUDGET or people.count.sum() > MOST_CASES:
+    if not exact or untied or kinds * FEWEST > 4 * BUDGET or people.count.sum() > draws.MOST:
         why = ["there are too many different cases for intervals and tests of these metrics."] * bool(exact)
         return {key: (value, np.nan, np.nan) for key, value in exact.items()}, unknown, said + why
     wide, found = observed(examples, metrics, False, rng)[0], {}
@@ -138,7 +142,7 @@ def _measure(
 
     try:
         draw(1)
-    except NothingToExchange:
+    except draws.NothingToExchange:
         why = "no two groups have sources of the same size: it is not known what chance does."
         return found, unknown, [*said, why]
     return found, World(replicates, [wide[key][0] for key in exact], draw), said

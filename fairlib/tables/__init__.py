@@ -122,7 +122,8 @@ def reduce(
 
     derived : columns to make first; `by` and `totals` may use them.
     uses : the columns, beside those in `by`, that `derived` and `totals` look at.
-    limits : of some columns the role, what they must do in words, and the lowest and highest value.
+    limits : of some columns the role, what they must do in words, and the lowest and highest value that may be; those
+        that were found are in the result's `attrs`.
     count : column with the number of cases that a row stands for; it is checked, and combinations of 0 cases left out.
     """
     by, derived, checked = list(dict.fromkeys(by)), dict(derived or {}), dict(limits or {})
@@ -136,14 +137,14 @@ def reduce(
         totals |= _range_of(name)
     columns = list(dict.fromkeys([*(name for name in by if name not in derived), *uses, *checked]))
     found = _added((_reduced(part, by, totals, derived) for part in parts(table, columns)), by, totals)
-    for name, (_, *allowed) in checked.items():
-        _check_range(found, name, *allowed)
+    ranges = {name: _checked_range(found, name, *allowed) for name, (_, *allowed) in checked.items()}
     if count is not None:
         if (found.pop(PARTS) > 0).any():
             raise ValueError(f"column {count!r} must hold counts (0, 1, 2, ...), found parts of one")
         found = found[found[COUNT] > 0].reset_index(drop=True)
     if (total := float(found[COUNT].sum())) >= 2.0**63:
         raise ValueError(f"column {count!r} counts {total:.3g} cases in all, more than can be counted (2^63)")
+    found.attrs = ranges
     return found.astype({COUNT: np.int64})
 
 
@@ -234,12 +235,14 @@ def _range_of(name: str) -> dict[str, Total]:
     return {f"fairlib: {what} {name}": total for what, total in found.items()}
 
 
-def _check_range(found: pd.DataFrame, name: str, allowed: str, lowest: float, highest: float) -> None:
-    low, high, missing = (found.pop(column).to_numpy(dtype=float) for column in _range_of(name))
-    if missing := int(np.nansum(missing)):
+def _checked_range(found: pd.DataFrame, name: str, allowed: str, lowest: float, highest: float) -> tuple:
+    low, high, missing = (found.pop(column) for column in _range_of(name))
+    low, high, missing = low.min(), high.max(), int(missing.sum())
+    if missing:
         raise ValueError(f"column {name!r} has {missing} missing value(s); every case needs one")
-    if len(found) and (low.min() < lowest or high.max() > highest):
-        raise ValueError(f"column {name!r} must {allowed}, found {low.min():g} to {high.max():g}")
+    if low < lowest or high > highest:
+        raise ValueError(f"column {name!r} must {allowed}, found {low:g} to {high:g}")
+    return low, high
 
 
 def _added(parts: Iterator[pd.DataFrame], by: list[str], totals: Mapping[str, Total]) -> pd.DataFrame:

@@ -167,6 +167,11 @@ def test_an_interrupt_is_one_line(path, capsys, monkeypatch):
     assert stopped.value.code == 130 and capsys.readouterr().err == "fairlib audit: interrupted\n"
 
 
+def test_a_figure_without_matplotlib_is_one_line_and_no_finding(path, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fairlib.auditing.figures", None)
+    assert "a figure needs matplotlib" in fails(capsys, path, *ROLES, "--plot", tmp_path / "p.svg")
+
+
 def test_semicolons_and_decimal_commas_are_recognised_and_said(frame, tmp_path, capsys):
     roles = ["--group", "sex", "--label", "label", "--probability", "score", "--title", "x"]
     frame.to_csv(tmp_path / "p.csv", index=False)

@@ -119,6 +119,12 @@ def test_columns_of_the_same_name():
         fairlib.audit(frame, group="sex", **BINARY)
 
 
+def test_a_column_named_as_metrics_name_theirs_is_a_column():
+    frame = people(N)
+    found = [fairlib.audit(frame.assign(**{name: 2}), group="sex", **BINARY, count=name) for name in ("term", "n")]
+    pd.testing.assert_frame_equal(*(report.to_frame() for report in found))
+
+
 def test_more_cases_than_there_are_people():
     report = fairlib.audit(people(N).assign(people=10**12), group="sex", **BINARY, probability="score", count="people")
     assert len(report.people) == N * 10**12 and report.to_html()
