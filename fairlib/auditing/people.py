@@ -239,9 +239,13 @@ def _spelled(values: list) -> list[str]:
 
 
 def _one_type(outcomes: dict[str, pd.Series], notes: list[str]) -> dict[str, pd.Series]:
-    """Read "1" beside 1 as one class, where one column holds text and another does not."""
+    """Read "1" beside 1 as one class, where one column holds text and another does not, and "1" beside "1.0"."""
     held = [distinct([column]) for column in outcomes.values()]
     text = {all(isinstance(value, str) for value in values) for values in held}
+    if text == {True}:
+        numbers = {role: pd.to_numeric(column.astype(object), errors="coerce") for role, column in outcomes.items()}
+        told_apart = all((column.abs() < 2**53).all() for column in numbers.values())  # by floats, and none is a word
+        return numbers if told_apart else outcomes
     if len(text) < 2 or not set.intersection(*({*map(label_text, values)} for values in held)):
         return outcomes
     columns = " and ".join(repr(column.name) for column in outcomes.values())
