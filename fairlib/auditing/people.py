@@ -144,7 +144,7 @@ def _cost(table, name: str, group: str) -> Cost:
     """Find how far costs reach; sums of squares of what lies between -1 and 1 lose no digits. One more pass."""
     number = nw.col(name).cast(nw.Float64)
     ends = {"lowest": tables.Total(number, "min"), "highest": tables.Total(number, "max")}
-    found = tables.reduce(table, [group], ends, limits={name: ("cost", *LIMITS["cost"])})
+    found = tables.counts(table, [group], ends, limits={name: ("cost", *LIMITS["cost"])})
     low, high = found["lowest"].min(), found["highest"].max()
     return Cost(name, (low + high) / 2, (high - low) / 2 or 1.0)
 
@@ -167,7 +167,7 @@ def _cells(table, columns: Columns, cost: Cost | None = None, *, by_level: bool 
         if (columns.weight or not a) and b <= most:
             totals[POWER.format(a, b)] = tables.Total(math.prod([size] * a + [value] * b, start=times))
     limits = {getattr(columns, role): (role, *LIMITS[role]) for role in numbers}
-    return tables.reduce(table, [*by, *derived], totals, derived=derived, limits=limits, count=columns.count)
+    return tables.counts(table, [*by, *derived], totals, derived=derived, limits=limits, count=columns.count)
 
 
 def _powers(cells: pd.DataFrame, columns: Columns, notes: list[str]) -> dict[tuple[int, int], np.ndarray]:
