@@ -79,7 +79,9 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
     figure.set_layout_engine("none")
     for ax in figure.axes:  # fixed and rounded: the layout's last digits differ between runs, and show in the SVG
         ax.set_position(np.round(ax.get_position(original=True).bounds, 6))
-    label = _not_measured(caption.lower())  # seen without its caption too
+    said = caption.lower()
+    simulated = "In part simulated" if "enumerated" in said else "Simulation"
+    label = simulated if "simulat" in said else "Invented example" if "invented" in said else ""
     room = 0.17 if label else 0
     low = (added - room + 0.04) / (height + added)
     written = figure.text(0.01, low, label, fontsize=8, va="bottom", linespacing=1.3)
@@ -90,12 +92,6 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
     write_whole(FIGURES / f"{name}.png", partial(figure.savefig, format="png", dpi=160))
     plt.close(figure)  # else a notebook shows it twice: as the cell's value, and because it is still open
     return figure
-
-
-def _not_measured(caption: str) -> str:
-    if "simulat" in caption:
-        return "In part simulated" if "enumerated" in caption else "Simulation"
-    return "Invented example" if "invented" in caption else ""
 
 
 def intervals(places, estimate, low=None, high=None, *, ax=None, colour="blue", marker="o", horizontal=False, **look):
