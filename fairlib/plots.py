@@ -11,6 +11,7 @@ Functions draw on `ax` and return it; `save` writes the figure with its caption,
 
 from functools import partial
 from itertools import cycle
+from pathlib import Path
 from textwrap import wrap
 
 import matplotlib as mpl
@@ -45,22 +46,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 def use_style() -> None:
     """Set the look of all figures that follow."""
     sns.set_theme(context="paper", style="ticks", palette=list(COLOURS.values()))
-    mpl.rcParams |= {
-        "figure.figsize": (WIDTH, 3.2),
-        "figure.constrained_layout.use": True,
-        "font.family": "DejaVu Sans",  # ships with matplotlib: the same on every machine
-        "font.size": 8.5,
-        "axes.titlesize": 9,
-        "axes.labelsize": 8.5,
-        "xtick.labelsize": 8,
-        "ytick.labelsize": 8,
-        "legend.fontsize": 8,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "lines.linewidth": 1.4,
-        "lines.markersize": 4,
-        "svg.hashsalt": "fairlib",  # else every SVG gets random ids
-    }
+    plt.style.use(Path(__file__).with_suffix(".mplstyle"))
 
 
 def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
