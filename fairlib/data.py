@@ -1,11 +1,8 @@
 """Where the numbers come from: tables that ship with the project, or the genuine files they were computed from.
 
-`load(name)` returns the same table whichever way it came, and the frame says which: `frame.attrs["source"]`.
-
-- *bundled*: `data/bundled/<name>/`, a small table with a data card (`card.toml`): origin, licence, how it was computed.
-- *original*: the recipe that the card names, a module of `fairlib.recipes`, computes the table from the genuine files.
-  They are looked for in the folder that the environment variable FAIRLIB_DATA names (default `data/original/`);
-  `python -m fairlib data fetch NAME` brings those that can be downloaded.
+A bundled table lies in `data/bundled/<name>/`, beside a card (`card.toml`): its origin, its licence, and the module of
+`fairlib.recipes` that computes the same table from the genuine files. These are looked for in the folder that the
+environment variable FAIRLIB_DATA names; `python -m fairlib data fetch NAME` brings those that can be downloaded.
 """
 
 import hashlib

@@ -86,8 +86,7 @@ def record(notebook: str, values: Mapping, *, found=None, basis=None) -> pd.Data
 
     values : by claim, its id less the name of the paper; all claims that the published table gives to this notebook,
         except open ones and inputs that were used as printed.
-    found : by claim, what the "{}" in its note stands for.
-    basis : by claim, where it is another one this time than in the published table: "original" from genuine files.
+    found, basis : by claim, as in `check`; "original" where it was computed from genuine files this time.
     """
     claims = published()[published()["notebook"] == notebook]
     if claims.empty:

@@ -11,6 +11,7 @@ Functions draw on `ax` and return it; `save` writes the figure with its caption,
 
 from functools import partial
 from itertools import cycle
+from pathlib import Path
 from textwrap import wrap
 
 import matplotlib as mpl
@@ -45,22 +46,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 def use_style() -> None:
     """Set the look of all figures that follow."""
     sns.set_theme(context="paper", style="ticks", palette=list(COLOURS.values()))
-    mpl.rcParams |= {
-        "figure.figsize": (WIDTH, 3.2),
-        "figure.constrained_layout.use": True,
-        "font.family": "DejaVu Sans",  # ships with matplotlib: the same on every machine
-        "font.size": 8.5,
-        "axes.titlesize": 9,
-        "axes.labelsize": 8.5,
-        "xtick.labelsize": 8,
-        "ytick.labelsize": 8,
-        "legend.fontsize": 8,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "lines.linewidth": 1.4,
-        "lines.markersize": 4,
-        "svg.hashsalt": "fairlib",  # else every SVG gets random ids
-    }
+    plt.style.use(Path(__file__).with_suffix(".mplstyle"))
 
 
 def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
@@ -79,7 +65,9 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
     figure.set_layout_engine("none")
     for ax in figure.axes:  # fixed and rounded: the layout's last digits differ between runs, and show in the SVG
         ax.set_position(np.round(ax.get_position(original=True).bounds, 6))
-    label = _not_measured(caption.lower())  # seen without its caption too
+    said = caption.lower()
+    simulated = "In part simulated" if "enumerated" in said else "Simulation"
+    label = simulated if "simulat" in said else "Invented example" if "invented" in said else ""
     room = 0.17 if label else 0
     low = (added - room + 0.04) / (height + added)
     written = figure.text(0.01, low, label, fontsize=8, va="bottom", linespacing=1.3)
@@ -90,12 +78,6 @@ def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
     write_whole(FIGURES / f"{name}.png", partial(figure.savefig, format="png", dpi=160))
     plt.close(figure)  # else a notebook shows it twice: as the cell's value, and because it is still open
     return figure
-
-
-def _not_measured(caption: str) -> str:
-    if "simulat" in caption:
-        return "In part simulated" if "enumerated" in caption else "Simulation"
-    return "Invented example" if "invented" in caption else ""
 
 
 def intervals(places, estimate, low=None, high=None, *, ax=None, colour="blue", marker="o", horizontal=False, **look):

@@ -7,8 +7,9 @@ BiasAmp A->T and T->A of Wang & Russakovsky (2021), eq. (2); `mals` is BiasAmp_M
 The sign: **positive is amplification** of what the training data associate, negative is reduction, and a perfect model
 has 0. (oxonfair 0.3 reports A->T with the opposite sign.)
 
-Arrays have one row per example: n x |T| tasks and n x |A| attributes, 0 or 1, where several may be 1 at once. Data
-frames lend their columns' names to the tables of pairs. `from_counts` takes counts in place of arrays.
+Arrays have one row per example: n x |T| tasks and n x |A| attributes, 0 or 1, where several may be 1 at once. They are
+read once, in O(n |A| |T|), and not copied; data frames lend their columns' names to the tables of pairs. `from_counts`
+takes counts in place of arrays.
 """
 
 import warnings
@@ -55,13 +56,10 @@ def attribute_to_task(task, attribute, task_predicted, *, train=None, pairs=Fals
     Mean over all pairs of y_at Δ_at + (1 - y_at)(-Δ_at), where Δ_at = P(T̂_t = 1 | A_a = 1) - P(T_t = 1 | A_a = 1) on
     the test set, and y_at = 1 where P(A_a = 1, T_t = 1) > P(A_a = 1) P(T_t = 1) (eq. 2).
 
-    task, attribute : labels, n x |T| and n x |A|.
-    task_predicted : n x |T|, 0/1 or probabilities.
+    task_predicted : 0/1 or probabilities.
     train : (task, attribute) or `Counts` of the training data, which set the direction y_at; without it the test labels
         do, and then the value is another one: an error in the direction correlates with an error in Δ.
     pairs : return the table of pairs instead, see `from_counts`.
-
-    One matrix product over the examples, O(n |A| |T|), no copy of the input.
 
     >>> women_and_men = [[1, 0], [1, 0], [0, 1], [0, 1]]
     >>> attribute_to_task([[1], [1], [0], [0]], women_and_men, [[1], [1], [1], [0]])  # a man is now said to paint
@@ -110,12 +108,10 @@ def from_counts(direction, labels, predicted, *, train=None, ties="negative", pa
 def from_table(direction, table, *, task, attribute, predicted, train=None, count=None, pairs=False):
     """Bias amplification from columns of any table that `fairlib.tables` reads; its engine counts them.
 
-    direction : "A->T" or "T->A".
     task, attribute : names of the columns of labels.
-    predicted : those of the predicted tasks (A->T) or attributes (T->A), in the order of the labels.
+    predicted : those of the predicted tasks ("A->T") or attributes ("T->A"), in the order of the labels.
     train : a table with the same columns of labels, or `Counts`, that sets the direction y_at.
     count : column with the number of examples that a row stands for, in `train` too if it is there.
-    pairs : as in `attribute_to_task`.
 
     What leaves the engine is a row per combination of the columns' values: few for labels, with probabilities as many
     as there are examples.
@@ -127,7 +123,7 @@ def from_table(direction, table, *, task, attribute, predicted, train=None, coun
     """
     labels = {"task": task, "attribute": attribute}
     counted = _counts_of(direction, **_columns(table, labels | {"predicted": predicted}, count))
-    if not (train is None or isinstance(train, Counts)):
+    if not isinstance(train, Counts | None):
         train = cooccurrence.count(**_columns(train, labels, count if count in tables.schema(train) else None))
     return from_counts(direction, *counted, train=train, pairs=pairs)
 
@@ -135,8 +131,7 @@ def from_table(direction, table, *, task, attribute, predicted, train=None, coun
 def interval(direction, task, attribute, predicted, *, train=None, confidence=0.95) -> Interval:
     """Interval for a bias amplification from one test set, conditional on the directions y_at.
 
-    direction, predicted : "A->T" with the predicted task, or "T->A" with the predicted attribute.
-    task, attribute, train : as in `attribute_to_task`.
+    predicted : the tasks ("A->T") or attributes ("T->A"). train : as in `attribute_to_task`.
 
     Value ± t times the standard deviation s of the examples' influences u, known in closed form, over √n. What s rests
     on are the wrong examples, and among these the rare: its degrees of freedom are (Σ u²)² / Σ u⁴ (Satterthwaite), or
@@ -217,7 +212,11 @@ def calibrated_threshold(scores, positive_rate: float) -> float:
 
 def _pairs_of(direction: str, labels: Counts, predicted: Counts, *, train, ties="negative") -> dict[str, np.ndarray]:
     """Compute the columns of the table of pairs, |A| x |T| each."""
-    reference = labels if train is None else _counted(train)
+    if not isinstance(train, Counts | None):
+        if not isinstance(train, tuple | list) or len(train) != 2:  # an array of two rows would pass as a pair
+            raise ValueError(f"train must be (task, attribute) or Counts, found {type(train).__name__}")
+        train = count(*train)
+    reference = train or labels
     for other in (predicted, reference):
         if other.joint.shape != labels.joint.shape:
             found = f"{labels.joint.shape} and {other.joint.shape}"
@@ -273,12 +272,3 @@ def _columns(table, roles: dict, count: str | None) -> dict:
     if found.empty:
         raise ValueError("the table has no rows, or all of them stand for 0 examples")
     return {role: found[names] for role, names in roles.items()} | {"weight": found[tables.COUNT]}
-
-
-def _counted(train) -> Counts:
-    """Return `Counts` of training data that are (task, attribute), or `Counts` already."""
-    if isinstance(train, Counts):
-        return train
-    if not isinstance(train, tuple | list) or len(train) != 2:  # an array of two rows would pass as a pair
-        raise ValueError(f"train must be (task, attribute) or Counts, found {type(train).__name__}")
-    return count(*train)

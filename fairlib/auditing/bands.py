@@ -13,7 +13,7 @@ def banded(column: pd.Series, count: pd.Series, notes: list[str]) -> pd.Series:
     ['0 to 24', '25 to 49', '50 to 74', '75 to 99']
     """
     known = column.dropna()
-    if known.nunique() <= MOST_NUMBERS or (numbers := _numbers(known)) is None:
+    if known.nunique() <= MOST_NUMBERS or (numbers := as_numbers(known)) is None:
         return column
     held = count[known.index].groupby(numbers).sum()  # sorted by number
     share = held.cumsum() / held.sum()
@@ -26,7 +26,7 @@ def banded(column: pd.Series, count: pd.Series, notes: list[str]) -> pd.Series:
     return found.reindex(column.index).rename(column.name)
 
 
-def _numbers(values: pd.Series) -> pd.Series | None:
+def as_numbers(values: pd.Series) -> pd.Series | None:
     """Return values as numbers, or None: text with a leading zero, as in "01", names something."""
     text = values.astype(str)
     numbers = pd.to_numeric(text, errors="coerce").astype(float)

@@ -86,9 +86,8 @@ def _opened(path: Path, asked: dict, form: dict) -> str | Delimited:
         return str(path)
     if path.suffix.lower() in SPREADSHEETS:
         raise ValueError(f"{path} is a spreadsheet; save its sheet as CSV (File, Save as, CSV UTF-8) and audit that")
-    parts = ("probability", "count", "cost", "weight"), ("label", "prediction", "compare")
-    numbers, classes = (tuple(filter(None, map(asked.get, names))) for names in parts)
-    table = Delimited(path, **form, numbers=numbers, classes=classes)
+    numbers = tuple(filter(None, map(asked.get, ("probability", "count", "cost", "weight"))))
+    table = Delimited(path, **form, numbers=numbers)
     if path.is_file() and table.found_separator == ";":
         print(f"{path}: fields are separated by ';', decimals by {table.found_decimal!r}", file=sys.stderr)
     return table

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from fairlib import tables
-from fairlib.auditing.bands import banded
+from fairlib.auditing.bands import as_numbers, banded
 from fairlib.tables import COUNT, complete, listed
 from fairlib.tables.coding import Columns, code, distinct, index
 
@@ -100,7 +100,7 @@ def read(table, columns: Columns, *, positive=None) -> People:
     cost = None
     if columns.cost:  # sums of squares of what lies between -1 and 1 lose no digits
         limits = {columns.cost: ("cost", *LIMITS["cost"])}
-        low, high = tables.reduce(table, columns.group[:1], limits=limits).attrs[columns.cost]
+        low, high = tables.counts(table, columns.group[:1], limits=limits).attrs[columns.cost]
         cost = Cost(columns.cost, (low + high) / 2, (high - low) / 2 or 1.0)
     return _coded(_cells(table, columns, cost), columns, positive, cost)
 
@@ -162,7 +162,7 @@ def _cells(table, columns: Columns, cost: Cost | None = None, *, by_level: bool 
         if (columns.weight or not a) and b <= most:
             totals[POWER.format(a, b)] = tables.Total(math.prod([size] * a + [value] * b, start=times))
     limits = {getattr(columns, role): (role, *LIMITS[role]) for role in numbers}
-    return tables.reduce(table, [*by, *derived], totals, derived=derived, limits=limits, count=columns.count)
+    return tables.counts(table, [*by, *derived], totals, derived=derived, limits=limits, count=columns.count)
 
 
 def _powers(cells: pd.DataFrame, columns: Columns, notes: list[str]) -> dict[tuple[int, int], np.ndarray]:
@@ -234,9 +234,13 @@ def _spelled(values: list) -> list[str]:
 
 
 def _one_type(outcomes: dict[str, pd.Series], notes: list[str]) -> dict[str, pd.Series]:
-    """Read "1" beside 1 as one class, where one column holds text and another does not."""
+    """Read "1" beside 1 as one class, where one column holds text and another does not, and "1" beside "1.0"."""
     held = [distinct([column]) for column in outcomes.values()]
     text = {all(isinstance(value, str) for value in values) for values in held}
+    if text == {True}:
+        numbers = {role: as_numbers(column) for role, column in outcomes.items()}
+        told_apart = all(each is not None and (each.abs() < 2**53).all() for each in numbers.values())  # by floats
+        return numbers if told_apart else outcomes
     if len(text) < 2 or not set.intersection(*({*map(label_text, values)} for values in held)):
         return outcomes
     columns = " and ".join(repr(column.name) for column in outcomes.values())

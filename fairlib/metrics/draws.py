@@ -1,7 +1,6 @@
 """Other data that could have been: resampled, or exchanged between groups.
 
-Sentences made from one template, or around one identity term, succeed and fail together. So whole sources and whole
-terms are drawn, never sentences; to see what a fair model would give, whole terms are exchanged between groups. Where
+Sentences made from one template, or around one identity term, succeed and fail together, and so they are drawn. Where
 nothing ties examples together they are drawn one by one, at a cost that does not grow with their counts.
 """
 

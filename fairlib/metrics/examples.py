@@ -101,7 +101,7 @@ def read(table, columns: Columns = USUAL, *, classes=None, scores: bool = True) 
             derived[BIN + name] = (nw.col(name).cast(nw.Float64) * bins).floor().clip(0, bins - 1)
     share = ("probability", "lie in [0, 1]", 0, 1 + ROUNDING)
     how = {"derived": derived, "limits": dict.fromkeys(asked if bins else (), share), "count": columns.count}
-    kinds = tables.reduce(table, [*keys, *(derived or asked)], **how)
+    kinds = tables.counts(table, [*keys, *(derived or asked)], **how)
     for name in how["limits"]:
         kinds[name] = (kinds[BIN + name] + 0.5) / bins
     return coded(kinds, columns, chances, classes=classes)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from fairlib.interval import check_confidence
+from fairlib.checks import check_confidence
 from fairlib.metrics import draws
 from fairlib.metrics.evaluation import Evaluation
 from fairlib.metrics.examples import Columns, Examples, NotMeasurable, read

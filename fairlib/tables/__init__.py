@@ -46,14 +46,45 @@ class Counted(NamedTuple):
     count: np.ndarray
 
 
-def counts(table, by: Sequence[str], *, count: str | None = None) -> pd.DataFrame:
+def counts(
+    table,
+    by: Sequence[str],
+    totals: Mapping[str, Total] | None = None,
+    *,
+    derived: Mapping[str, nw.Expr] | None = None,
+    limits: Mapping[str, tuple[str, str, float, float]] | None = None,
+    count: str | None = None,
+) -> pd.DataFrame:
     """Return one row per combination of the columns `by` that occurs, with how often it does in the column `COUNT`.
 
-    count : column with the number of cases that a row stands for, where rows are counts already.
+    totals : numbers to compute for each combination, by name. derived : columns to make first; `by` may name them.
+    limits : the columns that these look at; of each the role, what it must do in words, and the lowest and highest
+        value that may be; those that were found are in the result's `attrs`.
+    count : column with the number of cases that a row stands for, where rows are counts already; it is checked, and
+        combinations of 0 cases are left out.
 
     One pass over the rows, in the engine; the memory here is that of the distinct combinations.
     """
-    return reduce(table, by, count=count)
+    by, derived, checked = list(dict.fromkeys(by)), dict(derived or {}), dict(limits or {})
+    totals = {COUNT: Total(None)} | dict(totals or {})
+    if count is not None:
+        checked[count] = ("count", "hold counts (0, 1, 2, ...)", 0, MOST)
+        number = nw.col(count).cast(nw.Float64)  # a sum of small numbers may be large
+        totals |= {COUNT: Total(number), PARTS: Total(number - number.floor(), "max")}
+    for name, (role, *_) in checked.items():
+        check_is_number(schema(table), role, name)
+        totals |= _range_of(name)
+    columns = list(dict.fromkeys([*(name for name in by if name not in derived), *checked]))
+    found = _added((_reduced(part, by, totals, derived) for part in parts(table, columns)), by, totals)
+    ranges = {name: _checked_range(found, name, *allowed) for name, (_, *allowed) in checked.items()}
+    if count is not None:
+        if (found.pop(PARTS) > 0).any():
+            raise ValueError(f"column {count!r} must hold counts (0, 1, 2, ...), found parts of one")
+        found = found[found[COUNT] > 0].reset_index(drop=True)
+    if (total := float(found[COUNT].sum())) >= 2.0**63:
+        raise ValueError(f"column {count!r} counts {total:.3g} cases in all, more than can be counted (2^63)")
+    found.attrs = ranges
+    return found.astype({COUNT: np.int64})
 
 
 def costs(table, *, cost: str, group: str, between: tuple, count: str | None = None) -> tuple[Counted, Counted]:
@@ -106,46 +137,6 @@ def rows(table, columns: Sequence[str]) -> pd.DataFrame:
     """Return the rows themselves, for what depends on their order: the memory is that of the columns."""
     found = (part.collect() if isinstance(part, nw.LazyFrame) else part for part in parts(table, columns))
     return pd.concat([part.to_pandas() for part in found], ignore_index=True)
-
-
-def reduce(
-    table,
-    by: Sequence[str],
-    totals: Mapping[str, Total] | None = None,
-    *,
-    derived: Mapping[str, nw.Expr] | None = None,
-    uses: Sequence[str] = (),
-    limits: Mapping[str, tuple[str, str, float, float]] | None = None,
-    count: str | None = None,
-) -> pd.DataFrame:
-    """Return one row per combination of the columns `by` that occurs, with its `COUNT` and totals. One pass over rows.
-
-    derived : columns to make first; `by` and `totals` may use them.
-    uses : the columns, beside those in `by`, that `derived` and `totals` look at.
-    limits : of some columns the role, what they must do in words, and the lowest and highest value that may be; those
-        that were found are in the result's `attrs`.
-    count : column with the number of cases that a row stands for; it is checked, and combinations of 0 cases left out.
-    """
-    by, derived, checked = list(dict.fromkeys(by)), dict(derived or {}), dict(limits or {})
-    totals = {COUNT: Total(None)} | dict(totals or {})
-    if count is not None:
-        checked[count] = ("count", "hold counts (0, 1, 2, ...)", 0, MOST)
-        number = nw.col(count).cast(nw.Float64)  # a sum of small numbers may be large
-        totals |= {COUNT: Total(number), PARTS: Total(number - number.floor(), "max")}
-    for name, (role, *_) in checked.items():
-        check_is_number(schema(table), role, name)
-        totals |= _range_of(name)
-    columns = list(dict.fromkeys([*(name for name in by if name not in derived), *uses, *checked]))
-    found = _added((_reduced(part, by, totals, derived) for part in parts(table, columns)), by, totals)
-    ranges = {name: _checked_range(found, name, *allowed) for name, (_, *allowed) in checked.items()}
-    if count is not None:
-        if (found.pop(PARTS) > 0).any():
-            raise ValueError(f"column {count!r} must hold counts (0, 1, 2, ...), found parts of one")
-        found = found[found[COUNT] > 0].reset_index(drop=True)
-    if (total := float(found[COUNT].sum())) >= 2.0**63:
-        raise ValueError(f"column {count!r} counts {total:.3g} cases in all, more than can be counted (2^63)")
-    found.attrs = ranges
-    return found.astype({COUNT: np.int64})
 
 
 def complete(found: pd.DataFrame, name: str) -> pd.Series:

@@ -46,10 +46,8 @@ def code(column: pd.Series) -> tuple[np.ndarray, list]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         used = column.cat.remove_unused_categories()
         return used.cat.codes.to_numpy(dtype=np.int64), used.cat.categories.tolist()
-    codes, found = pd.factorize(column)
-    values = in_order(found.tolist())
-    place = {value: rank for rank, value in enumerate(values)}
-    return np.array([*map(place.get, found.tolist()), -1], dtype=np.int64)[codes], values
+    values = distinct([column.dropna()])
+    return index(column, values), values
 
 
 def distinct(columns: Iterable[pd.Series]) -> list:

@@ -28,23 +28,17 @@ class Delimited:
     separator : by default a tab for .tsv, else that which stands most often in the header: a comma, semicolon or tab.
     decimal : of numbers; by default a comma where the separator is a semicolon, and then a point is one as well.
     numbers : columns that must hold numbers.
-    classes : columns that hold numbers if all their values are; then "1" and "1.0" are one class. Numbers from 2^53 on
-        are names, of which a float would take several for one.
     """
 
     path: str | Path
     separator: str | None = None
     decimal: str | None = None
     numbers: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """Names and types of the columns. Takes one reading of `classes`."""
-        classes = {*self.classes} & {*self._header}
-        told = classes and all(map(self._are_numbers, self._text([*classes])))
-        numbers = {*self.numbers, *(classes if told else ())}
-        return pa.schema([(name, pa.float64() if name in numbers else pa.string()) for name in self._header])
+        """Names and types of the columns."""
+        return pa.schema([(name, pa.float64() if name in self.numbers else pa.string()) for name in self._header])
 
     def to_batches(self, *, columns: Sequence[str], batch_size: int) -> Iterator[pa.RecordBatch]:
         """Yield some columns, as many rows at a time as there are in a block."""
@@ -101,20 +95,11 @@ class Delimited:
             except (pa.ArrowInvalid, UnicodeDecodeError) as error:
                 raise ValueError(f"{path} is no UTF-8 table separated by {self.found_separator!r}: {error}") from error
 
-    def _are_numbers(self, columns: list[pa.Array]) -> bool:
-        """Whether all values are numbers that a float tells apart."""
-        try:
-            numbers = pa.concat_arrays([self._numbers(values.unique()) for values in columns])
-        except pa.ArrowInvalid:
-            return False
-        return pc.all(pc.less(pc.abs(numbers), 2**53), min_count=0).as_py()
-
     def _cast(self, values: pa.Array, field: pa.Field) -> pa.Array:
+        if pa.types.is_string(field.type):
+            return values
         try:
-            return self._numbers(values) if field.type == pa.float64() else values
+            return (pc.replace_substring(values, ",", ".") if self.found_decimal == "," else values).cast(pa.float64())
         except pa.ArrowInvalid as error:
             hint = "" if self.found_decimal == "," else "; if a comma stands before decimals, say so (--decimal ,)"
             raise ValueError(f"column {field.name!r} must hold numbers: {error}{hint}") from error
-
-    def _numbers(self, values: pa.Array) -> pa.Array:
-        return (pc.replace_substring(values, ",", ".") if self.found_decimal == "," else values).cast(pa.float64())

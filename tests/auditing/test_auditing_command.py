@@ -16,6 +16,8 @@ import pytest
 import fairlib
 from fairlib import tables
 from fairlib.__main__ import main
+from fairlib.auditing.people import read
+from fairlib.tables.coding import Columns
 from fairlib.tables.delimited import Delimited
 
 ROLES = ["--group", "sex", "age", "--label", "label", "--prediction", "prediction"]
@@ -249,19 +251,28 @@ def test_what_is_text_what_is_a_number_and_what_is_missing(tmp_path):
         'sex, label,prediction,"p"',
         "NA,1,1.0,0.5",
         '"", 0,+0,1e-1',
-        "  ,1 ,01,.7",
+        "  ,1 ,1.00,.7",
         '"a\nb",0,0,1',
         "",
         '"01",1,0, 0',
     ]
     (tmp_path / "p.csv").write_text("\r\n".join(lines), encoding="utf-8-sig", newline="")
-    file = Delimited(tmp_path / "p.csv", numbers=("p",), classes=("label", "prediction"))
+    file = Delimited(tmp_path / "p.csv", numbers=("p",))
     (found,) = tables.parts(file, ["sex", "label", "prediction", "p"])
     assert found["sex"].to_list() == ["NA", None, None, "a\nb", "01"]
-    assert found["label"].to_list() == [1, 0, 1, 0, 1] and found["prediction"].to_list() == [1, 0, 1, 0, 0]
+    assert found["label"].to_list() == ["1", "0", "1", "0", "1"]
     assert found["p"].to_list() == [0.5, 0.1, 0.7, 1, 0]
-    (text,) = tables.parts(Delimited(file.path), ["label"])
-    assert text["label"].to_list() == ["1", "0", "1", "0", "1"]
+    people = read(file, Columns(("sex",), probability=None, source=None))  # classes are numbers where all of them are
+    assert people.classes == ("0", "1") and people.prediction @ people.count == 2
+
+
+def test_classes_with_a_leading_zero_are_names(tmp_path):
+    frame = pd.DataFrame({"sex": ["f", "m"] * 60, "label": ["01", "02", "10"] * 40, "prediction": ["01"] * 120})
+    frame.to_csv(tmp_path / "codes.csv", index=False)
+    for table in (frame, Delimited(tmp_path / "codes.csv")):
+        assert read(table, Columns(("sex",), probability=None, source=None)).classes == ("01", "02", "10")
+        named = {"group": "sex", "label": "label", "prediction": "prediction", "positive": "01"}
+        assert fairlib.audit(table, **named, metrics="misses").to_frame()["class"].eq("01").all()
 
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "zst"])
