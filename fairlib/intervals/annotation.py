@@ -68,7 +68,7 @@ def allocate(annotations: int, cost, predicted) -> pd.DataFrame:
     >>> allocate(100, wrong, guess)["annotate"].tolist()
     [23, 26, 30, 20]
     """
-    cost = costs("cost", cost, np.inf)
+    cost = costs("cost", cost)
     predicted = _guesses(predicted, len(cost))
     checked("annotations", annotations, f"in [1, {len(cost)}]", lambda n: (n >= 1) & (n <= len(cost)))
     frame = pd.DataFrame({"error": cost > 0, "guess": np.where(predicted >= 0.5, "A", "B"), "p": predicted, "c": cost})

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from fairlib import bernstein, tables
-from fairlib.checks import check_confidence, check_max_cost, check_word, checked, costs
+from fairlib.checks import check_confidence, check_word, checked, costs
 from fairlib.interval import Interval
 from fairlib.intervals import betting, proportions
 
@@ -67,7 +67,6 @@ def disparity_interval(
     0.383 [0.100, 0.591] (95% betting)
     """
     check_confidence(confidence)
-    check_max_cost(max_cost)
     allowed = [key for key, entry in METHODS.items() if entry.paired == paired]
     if method is not None:
         check_word(f"method for paired={paired}", method, allowed)

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
-from fairlib.checks import check_confidence, checked
+from fairlib.checks import check_confidence, check_word, checked
 from fairlib.interval import bisection
 from fairlib.intervals import betting, proportions
 from fairlib.intervals.disparity import DEFAULT, METHODS
@@ -74,8 +74,7 @@ class _Design:
     """
 
     def __init__(self, bias, method, error=None, gamma=0.5, discordant=None, confidence=0.95) -> None:
-        if method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+        check_word("method", method, METHODS)
         bias = float(checked("bias", bias, "in (0, 1]", lambda bias: (bias > 0) & (bias <= 1)))
         error = (1 - bias) / 2 if error is None else error
         checked("error", error, f"in [0, 1 - bias={1 - bias:g}]", lambda rate: (rate >= 0) & (rate <= 1 - bias + 1e-12))
