@@ -86,9 +86,7 @@ def limits(errors: np.ndarray, totals: np.ndarray, r: float) -> tuple[np.ndarray
 def _counts(errors, totals) -> tuple[np.ndarray, np.ndarray]:
     errors, totals = pd.Series(errors, dtype=float), pd.Series(totals, dtype=float)
     if set(errors.index) != set(totals.index) or not errors.index.is_unique or len(errors) < 2:
-        raise ValueError(
-            f"errors and totals must have the same groups, at least 2, found {errors.size} and {totals.size}"
-        )
+        raise ValueError(f"errors and totals must name the same groups, 2 or more, found {len(errors)}, {len(totals)}")
     totals = totals[errors.index]
     fine = (errors >= 0) & (errors <= totals) & (totals >= 1) & (errors % 1 == 0) & (totals % 1 == 0)
     if not fine.all():
