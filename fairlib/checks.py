@@ -35,7 +35,7 @@ def check_confidence(confidence: float) -> None:
 
 
 def costs(name: str, values, max_cost: float | None = None) -> np.ndarray:
-    """Return a list of costs, from 0 to the largest that there is, of which they can be shares."""
+    """Return a list of costs, from 0 to the largest that there is."""
     most = np.inf if max_cost is None else checked("max_cost", max_cost, "positive and finite", lambda cost: cost > 0)
     cost = checked(name, values, f"in [0, max_cost={most:g}]", lambda cost: (cost >= 0) & (cost <= most))
     if cost.ndim != 1 or not cost.size:
@@ -49,6 +49,6 @@ def examples(cost, group, *, max_cost: float | None = None, name: str = "members
     group = checked(name, group, "-1, 0 or +1", lambda side: np.isin(side, [-1, 0, 1]))
     if cost.shape != group.shape:
         raise ValueError(f"cost and {name} must have one length, found shapes {cost.shape} and {group.shape}")
-    if not {-1, 1} <= {*group}:
+    if not np.isin([-1, 1], group).all():
         raise ValueError(f"{name} must name both groups, +1 and -1, found {shown(np.unique(group))}")
     return cost, group.astype(int)

@@ -96,7 +96,7 @@ def disparity_interval(
 
 
 def _skewed(costs: tables.Counted) -> bool:
-    """Return whether n < `ENOUGH` G₁², where G₁ is the sample's skewness (Cochran's rule), or all costs are equal."""
+    """Return whether n < `ENOUGH` G₁² (G₁: skewness; Cochran 1977, "Sampling Techniques"), or all costs are equal."""
     n, away = costs.count.sum(), costs.values - np.average(costs.values, weights=costs.count)
     square, cube = (np.average(away**power, weights=costs.count) for power in (2, 3))
     return bool(square < 1e-24 or n * square**3 < ENOUGH * cube**2)
@@ -167,10 +167,7 @@ def _bernstein_sample(a: _Moments, b: _Moments, *, alpha: float):
 
 
 def _bernstein_centred(a: _Moments, b: _Moments, *, alpha: float):
-    """The same bound for the cost less C/2: no difference changes, and C/2 takes the place of C.
-
-    The amortized disparity of the centred cost has a variance of at most C² / (4 γ_A γ_B).
-    """
+    """The same bound for c - C/2, whose differences are the same: C/2 in the place of C, and σ² <= C² / (4 γ_A γ_B)."""
     return _bernstein(a, b, alpha=alpha, variance=(a.n + b.n) ** 2 / (4 * a.n * b.n), max_cost=0.5)
 
 
@@ -195,8 +192,7 @@ def _empirical_bernstein(a: _Moments, b: _Moments, *, alpha: float):
 def _welch(a: _Moments, b: _Moments, *, alpha: float):
     """Welch's t interval: normal theory with unequal variances. Groups without any variance get no width at all.
 
-    Where errors are rare it covers far less than it says: 36 % of samples of 30 and 100 at worst. `disparity_interval`
-    gives it where each sample has n >= 10 G₁², G₁ its skewness (after Cochran 1977, "Sampling Techniques"): then 93 %.
+    Where errors are rare it covers far less than it says, 36 % of samples of 30 and 100 at worst: see `_skewed`.
     """
     if np.any(np.minimum(a.n, b.n) < 2):
         raise ValueError("method 'welch' needs at least two examples in each group")
