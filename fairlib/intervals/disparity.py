@@ -140,7 +140,7 @@ def _of_moments(half_width: Callable, guarantee: str, reference: str, covers: fl
     """Return the method whose ends are `half_width(a, b, alpha=)` from the estimate, within what differences can be."""
 
     def ends(a: _Moments, b: _Moments, alpha: float) -> tuple:
-        difference, t = np.asarray(a.mean) - np.asarray(b.mean), half_width(a, b, alpha=alpha)
+        difference, t = a.mean - b.mean, half_width(a, b, alpha=alpha)
         return np.maximum(difference - t, -1), np.minimum(difference + t, 1)
 
     def on_costs(cost_a, cost_b, *, alpha, rng):
