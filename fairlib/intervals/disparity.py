@@ -155,8 +155,8 @@ def _of_moments(half_width: Callable, guarantee: str, reference: str, covers: fl
 def _bernstein(a: _Moments, b: _Moments, *, alpha: float, variance="maximal", max_cost: float = 1.0):
     """Ethayarajh's bound (eq. 3), γ the smaller group's share of the sample; the maximal variance is (C/γ)²."""
     n = a.n + b.n
-    options = {"gamma": np.minimum(a.n, b.n) / n, "max_cost": max_cost, "confidence": 1 - alpha}
-    return bernstein.half_width(n, variance=variance, **options)
+    gamma = np.minimum(a.n, b.n) / n
+    return bernstein.half_width(n, variance=variance, gamma=gamma, max_cost=max_cost, confidence=1 - alpha)
 
 
 def _bernstein_sample(a: _Moments, b: _Moments, *, alpha: float):
