@@ -18,6 +18,7 @@ import jinja2
 import numpy as np
 import pandas as pd
 
+from fairlib.checks import check_word
 from fairlib.data import DATA, ROOT, write_whole
 
 PUBLISHED = DATA / "published"
@@ -68,8 +69,7 @@ def check(claim_id: str, value=None, *, basis: str | None = None, found: str | N
     row = published().loc[claim_id]
     note = (row["note"] if basis in (None, row["basis"]) else "{}" if found else "").replace("{}", found or "{}")
     basis = basis or row["basis"]
-    if basis not in BASES:
-        raise ValueError(f"basis must be one of {', '.join(BASES)}, found {basis!r}")
+    check_word("basis", basis, BASES)
     if "{}" in note:
         raise ValueError(f"found must say what the note of {claim_id!r} leaves open, {note!r}")
     if value is None and basis == "input":

@@ -12,7 +12,6 @@ import pytest
 from fairlib import bernstein, bounds
 from fairlib.amplification import Counts, from_counts
 from fairlib.data import ROOT
-from fairlib.intervals import moments
 
 FOLDER = ROOT / "site" / "_static" / "calculators"
 PAGE = (ROOT / "site" / "calculators.md").read_text(encoding="utf-8")
@@ -64,8 +63,8 @@ def test_hoeffding_needs_the_first_size_whose_interval_is_narrower_than_the_bias
     asked = [(bias, options | {"bound": "hoeffding"}) for bias, options in SIZES]
 
     def reach(n, gamma, confidence):
-        groups = (moments.Moments(share * n, 0.5, 0.25) for share in (gamma, 1 - gamma))
-        return moments.hoeffding(*groups, alpha=1 - confidence)[1]
+        n_a, n_b = gamma * n, (1 - gamma) * n
+        return bounds.METHODS["hoeffding"].counts(n_a / 2, n_a, n_b / 2, n_b, alpha=1 - confidence)[1]
 
     for (bias, options), n in zip(asked, in_javascript("numbers.sampleSize", asked), strict=True):
         gamma, confidence = options["gamma"], options["confidence"]

@@ -1,16 +1,13 @@
 """When groups are known for a few and guessed for the rest: the difference, its interval, and what to annotate.
 
-The cost of every example is known; its group must be annotated, and guesses in its place shrink the difference.
-`prediction_powered` corrects what guesses for all get wrong by annotations of a random sample. `allocate` and
-`stratified` choose what to annotate by error and guess, since errors are rare and say most.
+The cost of every example is known; its group must be annotated, and guesses in its place shrink the difference. What
+to annotate is best chosen by error and guess (`allocate`), since errors are rare and say most.
 
 Both intervals are normal approximations. Where fewer than `SMALLEST_CELL` members of a group were annotated with, or
 without, an error, they are undefined and say why; of a random sample, `disparity_interval` takes any number.
 
 References: Angelopoulos et al. 2023 (Science 382, 669-674); Angelopoulos, Duchi & Zrnic 2023 (PPI++); Neyman 1934.
 """
-
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -68,7 +65,7 @@ def allocate(annotations: int, cost, predicted) -> pd.DataFrame:
     >>> allocate(100, wrong, guess)["annotate"].tolist()
     [23, 26, 30, 20]
     """
-    cost = costs("cost", cost, np.inf)
+    cost = costs("cost", cost)
     predicted = _guesses(predicted, len(cost))
     checked("annotations", annotations, f"in [1, {len(cost)}]", lambda n: (n >= 1) & (n <= len(cost)))
     frame = pd.DataFrame({"error": cost > 0, "guess": np.where(predicted >= 0.5, "A", "B"), "p": predicted, "c": cost})
@@ -99,8 +96,8 @@ def stratified(cost, group, stratum, *, max_cost: float = 1.0, confidence: float
     codes, names = pd.factorize(np.asarray(stratum))
     if len(codes) != len(cost) or np.any(codes < 0):
         raise ValueError(f"stratum must be known for all {len(cost)} examples, found {np.sum(codes >= 0)}")
-    number = partial(np.bincount, minlength=len(names))
-    sizes, annotated, in_a = number(codes), number(codes[known]), number(codes[group == 1])
+    counted = codes, codes[known], codes[group == 1]
+    sizes, annotated, in_a = (np.bincount(among, minlength=len(names)) for among in counted)
     if len(few := names[annotated < np.minimum(2, sizes)]):
         raise ValueError(f"stratum must have at least two annotated examples everywhere, found fewer in {shown(few)}")
     alike = (annotated < sizes) & ((in_a == 0) | (in_a == annotated))

@@ -24,7 +24,6 @@ LONG = 500  # rounds; a longer game is played in bundles
 BUNDLES = 20_000  # of a game, at most: what a million examples of small variance need to end within seconds
 SHUFFLES = 25  # whose middle stands for all orders in which the examples could have come
 
-
 # (φ(Φ⁻¹(p)) + p √(2 log(1/p))) / 2 at equally spaced p; between these, a line keeps it concave. At 1 it would be 0, and
 # the goal only approached: the last line goes on as the one before, and reaches it.
 _SHARES = np.arange(1, KNOTS) / KNOTS

@@ -17,13 +17,16 @@ the clusters' means.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
 
-from fairlib import tables
-from fairlib.checks import check_confidence, check_max_cost, checked, costs
+from fairlib import bernstein, tables
+from fairlib.checks import check_confidence, check_word, checked, costs
 from fairlib.interval import Interval
-from fairlib.intervals import betting, moments, proportions
+from fairlib.intervals import betting, proportions
 
 DEFAULT, DEFAULT_BETWEEN, DEFAULT_PAIRED = "exact_unconditional", "betting", "betting_pairs"
 ENOUGH = 10  # examples per squared skewness: with these, Welch's interval misses in at most 7 % of samples
@@ -64,10 +67,9 @@ def disparity_interval(
     0.383 [0.100, 0.591] (95% betting)
     """
     check_confidence(confidence)
-    check_max_cost(max_cost)
     allowed = [key for key, entry in METHODS.items() if entry.paired == paired]
-    if method is not None and method not in allowed:
-        raise ValueError(f"method must be one of {', '.join(allowed)} for paired={paired}, found {method!r}")
+    if method is not None:
+        check_word(f"method for paired={paired}", method, allowed)
     counted = isinstance(cost_a, tables.Counted) or isinstance(cost_b, tables.Counted)
     a, b = _counted("cost_a", cost_a, max_cost), _counted("cost_b", cost_b, max_cost)
     if paired and (counted or len(a.values) != len(b.values)):
@@ -94,7 +96,7 @@ def disparity_interval(
 
 
 def _skewed(costs: tables.Counted) -> bool:
-    """Return whether n < `ENOUGH` G₁², where G₁ is the sample's skewness (Cochran's rule), or all costs are equal."""
+    """Return whether n < `ENOUGH` G₁² (G₁: skewness; Cochran 1977, "Sampling Techniques"), or all costs are equal."""
     n, away = costs.count.sum(), costs.values - np.average(costs.values, weights=costs.count)
     square, cube = (np.average(away**power, weights=costs.count) for power in (2, 3))
     return bool(square < 1e-24 or n * square**3 < ENOUGH * cube**2)
@@ -114,14 +116,90 @@ def _counted(name: str, values, max_cost: float) -> tables.Counted:
     return tables.Counted(costs(name, cost[count > 0], max_cost) / max_cost, count[count > 0].astype(np.int64))
 
 
-def _of_moments(function: Callable, guarantee: str, reference: str, covers: float | None = None) -> Method:
+class _Moments(NamedTuple):
+    """What a group's costs come down to: how many, their mean, and their variance with n - 1 in the denominator."""
+
+    n: ArrayLike
+    mean: ArrayLike
+    variance: ArrayLike
+
+    @classmethod
+    def of(cls, cost: np.ndarray) -> "_Moments":
+        """Return the moments of a list of costs; the variance of a single one is 0."""
+        return cls(len(cost), float(cost.mean()), float(cost.var(ddof=1)) if len(cost) > 1 else 0.0)
+
+    @classmethod
+    def of_counts(cls, ones: ArrayLike, n: ArrayLike) -> "_Moments":
+        """Return the moments of n costs, `ones` of which are 1 and the others 0."""
+        n = np.asarray(n, dtype=float)
+        rate = np.asarray(ones) / n
+        return cls(n, rate, rate * (1 - rate) * n / np.maximum(n - 1, 1))
+
+
+def _of_moments(half_width: Callable, guarantee: str, reference: str, covers: float | None = None) -> Method:
+    """Return the method whose ends are `half_width(a, b, alpha=)` from the estimate, within what differences can be."""
+
+    def ends(a: _Moments, b: _Moments, alpha: float) -> tuple:
+        difference, t = a.mean - b.mean, half_width(a, b, alpha=alpha)
+        return np.maximum(difference - t, -1), np.minimum(difference + t, 1)
+
     def on_costs(cost_a, cost_b, *, alpha, rng):
-        return function(moments.Moments.of(cost_a), moments.Moments.of(cost_b), alpha=alpha)
+        return ends(_Moments.of(cost_a), _Moments.of(cost_b), alpha)
 
     def on_counts(x_a, n_a, x_b, n_b, *, alpha):
-        return function(moments.Moments.of_counts(x_a, n_a), moments.Moments.of_counts(x_b, n_b), alpha=alpha)
+        return ends(_Moments.of_counts(x_a, n_a), _Moments.of_counts(x_b, n_b), alpha)
 
     return Method(on_costs, guarantee, False, reference, on_counts, covers)
+
+
+def _bernstein(a: _Moments, b: _Moments, *, alpha: float, variance="maximal", max_cost: float = 1.0):
+    """Ethayarajh's bound (eq. 3), γ the smaller group's share of the sample; the maximal variance is (C/γ)²."""
+    n = a.n + b.n
+    gamma = np.minimum(a.n, b.n) / n
+    return bernstein.half_width(n, variance=variance, gamma=gamma, max_cost=max_cost, confidence=1 - alpha)
+
+
+def _bernstein_sample(a: _Moments, b: _Moments, *, alpha: float):
+    """The same with the sample variance of the amortized disparity in the place of the true one: a plug-in."""
+    n = a.n + b.n
+    squares = sum((group.variance * (group.n - 1) / group.n + group.mean**2) * n / group.n for group in (a, b))
+    return _bernstein(a, b, alpha=alpha, variance=np.maximum(squares - (a.mean - b.mean) ** 2, 0) * n / (n - 1))
+
+
+def _bernstein_centred(a: _Moments, b: _Moments, *, alpha: float):
+    """The same bound for c - C/2, whose differences are the same: C/2 in the place of C, and σ² <= C² / (4 γ_A γ_B)."""
+    return _bernstein(a, b, alpha=alpha, variance=(a.n + b.n) ** 2 / (4 * a.n * b.n), max_cost=0.5)
+
+
+def _hoeffding(a: _Moments, b: _Moments, *, alpha: float):
+    """Hoeffding's inequality for two samples: t² = (1/n_a + 1/n_b) log(2/α) / 2."""
+    return np.sqrt((1 / a.n + 1 / b.n) * np.log(2 / alpha) / 2)
+
+
+def _empirical_bernstein(a: _Moments, b: _Moments, *, alpha: float):
+    """Bernstein's inequality for two samples, with an upper confidence limit for each group's standard deviation.
+
+    t = √(2 v log(1/α₁)) + max(1/n_a, 1/n_b) log(1/α₁) / 3,  v = s_a² / n_a + s_b² / n_b, where s is the sample's
+    standard deviation plus √(2 log(1/α₂) / (n - 1)) (Maurer & Pontil 2009, theorem 10), and no more than the largest
+    that there is, 1/2. Two tails and two deviations share α: 2 α₁ + 2 α₂ = α, with α₂ = α/20.
+    """
+    tail, limit = np.log(1 / (0.45 * alpha)), np.log(1 / (0.05 * alpha))
+    deviations = (np.sqrt(group.variance) + np.sqrt(2 * limit / np.maximum(group.n - 1, 1e-9)) for group in (a, b))
+    v = sum(np.minimum(s, 0.5) ** 2 / group.n for s, group in zip(deviations, (a, b), strict=True))
+    return np.sqrt(2 * v * tail) + tail / (3 * np.minimum(a.n, b.n))
+
+
+def _welch(a: _Moments, b: _Moments, *, alpha: float):
+    """Welch's t interval: normal theory with unequal variances. Groups without any variance get no width at all.
+
+    Where errors are rare it covers far less than it says, 36 % of samples of 30 and 100 at worst: see `_skewed`.
+    """
+    if np.any(np.minimum(a.n, b.n) < 2):
+        raise ValueError("method 'welch' needs at least two examples in each group")
+    share_a, share_b = a.variance / a.n, b.variance / b.n
+    squared = share_a**2 / (a.n - 1) + share_b**2 / (b.n - 1)
+    freedom = np.where(squared > 0, (share_a + share_b) ** 2 / np.where(squared > 0, squared, 1), 1)
+    return np.sqrt(share_a + share_b) * stats.t.ppf(1 - alpha / 2, freedom)
 
 
 def _bet(cost_a, cost_b, *, alpha, rng, paired=False):
@@ -145,22 +223,22 @@ ETHAYARAJH = "Ethayarajh 2020 (ACL), eq. 3"
 BUEHLER = "Buehler 1957 (JASA 52); Lloyd & Kabaila 2003"
 MIETTINEN = "Miettinen & Nurminen 1985 (Stat. Med. 4)"
 CLOPPER = "Clopper & Pearson 1934, union over groups"
-NEWCOMBE = "Newcombe 1998 (Stat. Med. 17, 873), method 10"
 MAURER = "Maurer & Pontil 2009 (COLT), theorem 10, two samples"
+NEWCOMBE = "Newcombe 1998 (Stat. Med. 17, 873), method 10"
 FINITE, EXACT, ASYMPTOTIC = "finite-sample", "exact", "asymptotic"
 
 METHODS: dict[str, Method] = {
     "betting": Method(_bet, FINITE, False, f"on matched blocks: {BETTING}"),
-    "bernstein_maximal": _of_moments(moments.bernstein_maximal, FINITE, f"{ETHAYARAJH}, maximal variance"),
-    "bernstein_sample": _of_moments(moments.bernstein_sample, ASYMPTOTIC, f"{ETHAYARAJH}, sample variance", 0.94),
-    "bernstein_centred": _of_moments(moments.bernstein_centred, FINITE, f"{ETHAYARAJH}, for c - C/2"),
-    "hoeffding": _of_moments(moments.hoeffding, FINITE, "Hoeffding 1963 (JASA 58), two samples"),
-    "empirical_bernstein": _of_moments(moments.empirical_bernstein, FINITE, MAURER),
+    "bernstein_maximal": _of_moments(_bernstein, FINITE, f"{ETHAYARAJH}, maximal variance"),
+    "bernstein_sample": _of_moments(_bernstein_sample, ASYMPTOTIC, f"{ETHAYARAJH}, sample variance", 0.94),
+    "bernstein_centred": _of_moments(_bernstein_centred, FINITE, f"{ETHAYARAJH}, for c - C/2"),
+    "hoeffding": _of_moments(_hoeffding, FINITE, "Hoeffding 1963 (JASA 58), two samples"),
+    "empirical_bernstein": _of_moments(_empirical_bernstein, FINITE, MAURER),
     "clopper_pearson": Method(None, EXACT, False, CLOPPER, proportions.clopper_pearson),
     "exact_unconditional": Method(None, EXACT, False, BUEHLER, proportions.exact_unconditional),
     "miettinen_nurminen": Method(None, ASYMPTOTIC, False, MIETTINEN, proportions.miettinen_nurminen, 0.92),
     "newcombe": Method(None, ASYMPTOTIC, False, NEWCOMBE, proportions.newcombe, 0.90),
-    "welch": _of_moments(moments.welch, ASYMPTOTIC, "Welch 1947 (Biometrika 34)", 0.93),
+    "welch": _of_moments(_welch, ASYMPTOTIC, "Welch 1947 (Biometrika 34)", 0.93),
     "betting_pairs": Method(partial(_bet, paired=True), FINITE, True, f"on the pairs' differences: {BETTING}"),
     "hoeffding_pairs": Method(_hoeffding_pairs, FINITE, True, "Hoeffding 1963 (JASA 58)", proportions.hoeffding_pairs),
     "mcnemar": Method(None, EXACT, True, "McNemar 1947 (Psychometrika 12), exact, inverted", proportions.mcnemar),

@@ -5,8 +5,7 @@ so is nearly every replicate of a bootstrap. The interval here takes all the rat
 
 With x standard deviations allowed for the group that is most too high and y for the one that is most too low, (x, y)
 stays inside a disc of radius r with probability 1 - α, taken as a staircase of rectangles. In each, a group's rate lies
-between its Clopper-Pearson limits with tails Φ(-x) and Φ(-y). Nothing is asymptotic; notebook 10b has the argument. The
-high end gets `SHARE` of α unless both ends are nearer when they come from one disc.
+between its Clopper-Pearson limits with tails Φ(-x) and Φ(-y). Nothing is asymptotic; notebook 10b has the argument.
 
 References: Clopper and Pearson 1934, Biometrika 26 (the limits); Tukey 1953, Kramer 1956 and Hayter 1984, Annals of
 Statistics 12 (all pairs at once); Berger 1982, Technometrics 24 (intersection and union, for the high end).
@@ -86,10 +85,8 @@ def limits(errors: np.ndarray, totals: np.ndarray, r: float) -> tuple[np.ndarray
 
 def _counts(errors, totals) -> tuple[np.ndarray, np.ndarray]:
     errors, totals = pd.Series(errors, dtype=float), pd.Series(totals, dtype=float)
-    if set(errors.index) != set(totals.index) or not errors.index.is_unique:
-        raise ValueError(f"errors and totals must have the same groups, found {len(errors)} and {len(totals)}")
-    if len(errors) < 2:
-        raise ValueError(f"errors must have two groups or more, found {len(errors)}")
+    if set(errors.index) != set(totals.index) or not errors.index.is_unique or len(errors) < 2:
+        raise ValueError(f"errors and totals must name the same groups, 2 or more, found {len(errors)}, {len(totals)}")
     totals = totals[errors.index]
     fine = (errors >= 0) & (errors <= totals) & (totals >= 1) & (errors % 1 == 0) & (totals % 1 == 0)
     if not fine.all():

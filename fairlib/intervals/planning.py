@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
-from fairlib.checks import check_confidence, checked
+from fairlib.checks import check_confidence, check_word, checked
 from fairlib.interval import bisection
 from fairlib.intervals import betting, proportions
 from fairlib.intervals.disparity import DEFAULT, METHODS
@@ -43,7 +43,7 @@ def sample_size(bias: float, *, power: float = 0.8, method: str = DEFAULT, rng=0
     """
     planned = _Design(bias, method, **design)
     found = _smallest(lambda n: _power(n, planned, rng), planned.size(power), planned, power, most=LARGEST)
-    if found is None:
+    if math.isnan(found):
         raise ValueError(f"bias {bias:g} would need more than {LARGEST:,} examples with method {method!r}")
     return found
 
@@ -63,8 +63,7 @@ def smallest_bias(n: int, *, power: float = 0.8, method: str = DEFAULT, rng=0, *
     most = min(1.0 - error, 1.0 if discordant is None else discordant)
     planned = partial(_Design, method=method, **design)
     start = float(bisection(lambda bias: planned(bias).size(power) >= n, 1e-6, most, steps=30))
-    found = _smallest(lambda bias: _power(n, planned(bias), rng), start, planned(most), power, most=most)
-    return math.nan if found is None else found
+    return _smallest(lambda bias: _power(n, planned(bias), rng), start, planned(most), power, most=most)
 
 
 class _Design:
@@ -74,8 +73,7 @@ class _Design:
     """
 
     def __init__(self, bias, method, error=None, gamma=0.5, discordant=None, confidence=0.95) -> None:
-        if method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
+        check_word("method", method, METHODS)
         bias = float(checked("bias", bias, "in (0, 1]", lambda bias: (bias > 0) & (bias <= 1)))
         error = (1 - bias) / 2 if error is None else error
         checked("error", error, f"in [0, 1 - bias={1 - bias:g}]", lambda rate: (rate >= 0) & (rate <= 1 - bias + 1e-12))
@@ -104,7 +102,7 @@ class _Design:
 
 
 def _smallest(power_at: Callable, start: float, design: _Design, power: float, *, most: float):
-    """Return the smallest number (or bias, to a ten-thousandth) that has this power, if any up to `most` has.
+    """Return the smallest number (or bias, to a ten-thousandth) that has this power; NaN where none up to `most` has.
 
     `start` is what normal theory asks for. Two looks say how far it is from there, as normal quantiles grow with the
     bias and the root of n; then strides grow until one number does not suffice and one does, and these are halved.
@@ -123,7 +121,7 @@ def _smallest(power_at: Callable, start: float, design: _Design, power: float, *
     low, high = 0, max(down(min(slack * start, most)), least)
     while power_at(high) < power:
         if high >= most:
-            return None
+            return math.nan
         low, high, stride = high, min(up(stride * high), most), min(stride**2, 1.3)
     while high - low > max(least, exact * low):
         tried = down((low + high) / 2 if low else high / stride)

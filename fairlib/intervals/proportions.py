@@ -227,7 +227,7 @@ def mcnemar(only_a, only_b, n, *, alpha: float):
 
 def _mcnemar_low(more, less, n, tail: float) -> np.ndarray:
     discordant = more + less
-    share = np.where(discordant > 0, limits(more, np.maximum(discordant, 1), 0.95 * tail)[0], 0)
+    share = limits(more, np.maximum(discordant, 1), 0.95 * tail)[0]
     least, most = limits(discordant, n, 0.05 * tail)
     return (2 * share - 1) * np.where(share > 0.5, least, most)
 

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from fairlib.checks import check_confidence, check_max_cost, checked, examples
+from fairlib.checks import check_confidence, checked, examples
 from fairlib.interval import bisection
 from fairlib.intervals.betting import block_means
 
@@ -45,7 +45,6 @@ def confidence_sequence(cost, membership, *, at=None, gamma=0.5, max_cost=1.0, c
     """
     checked("gamma", gamma, "in (0, 1)", lambda share: (share > 0) & (share < 1))
     check_confidence(confidence)
-    check_max_cost(max_cost)
     cost, membership = examples(cost, membership, max_cost=max_cost)
     at = np.unique(np.linspace(1, len(cost), 50) if at is None else at).astype(int)
     checked("at", at, f"in [1, {len(cost)}]", lambda n: (n >= 1) & (n <= len(cost)))

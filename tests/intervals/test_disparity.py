@@ -210,9 +210,9 @@ def test_for_pairs_it_matters_what_belongs_together():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"method": "wald"}, "method must be one of betting, .* for paired=False, found 'wald'"),
-        ({"method": "tango"}, "for paired=False, found 'tango'"),
-        ({"method": "newcombe", "paired": True}, "one of betting_pairs, .* for paired=True, found 'newcombe'"),
+        ({"method": "wald"}, "method for paired=False must be one of betting, .*, found 'wald'"),
+        ({"method": "tango"}, "method for paired=False must be .*, found 'tango'"),
+        ({"method": "newcombe", "paired": True}, "paired=True must be one of betting_pairs, .*, found 'newcombe'"),
         ({"method": "newcombe", "cost_b": [0.5, 0.2, 1]}, "cost_b must be 0 or max_cost for this method, found 2 in"),
         ({"confidence": 1.0}, r"confidence must be in \(0, 1\), found 1.0"),
         ({"max_cost": 0.5}, r"cost_a must be in \[0, max_cost=0.5\], found 1"),

@@ -199,14 +199,14 @@ def test_series_go_by_their_names():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: gaps.interval([1], [2]), "two groups or more, found 1"),
-        (lambda: gaps.interval([], []), "two groups or more, found 0"),
+        (lambda: gaps.interval([1], [2]), "the same groups, 2 or more, found 1, 1"),
+        (lambda: gaps.interval([], []), "the same groups, 2 or more, found 0, 0"),
         (lambda: gaps.interval([3, 1], [2, 2]), "group 0 has 3 of 2"),
         (lambda: gaps.interval([0, 1], [0, 2]), "group 0 has 0 of 0"),
         (lambda: gaps.interval([0.5, 1], [2, 2]), "group 0 has 0.5 of 2"),
         (lambda: gaps.interval({"a": 1, "b": np.nan}, {"a": 2, "b": 2}), "group 'b' has nan of 2"),
-        (lambda: gaps.interval({"a": 1, "b": 1}, {"a": 2, "c": 2}), "the same groups"),
-        (lambda: gaps.interval([1, 1, 1], [2, 2]), "the same groups, found 3 and 2"),
+        (lambda: gaps.interval({"a": 1, "b": 1}, {"a": 2, "c": 2}), "the same groups, 2 or more, found 2, 2"),
+        (lambda: gaps.interval([1, 1, 1], [2, 2]), "the same groups, 2 or more, found 3, 2"),
         (lambda: gaps.interval([1, 1], [2, 2], confidence=95), "confidence must be in .*, found 95"),
     ],
 )

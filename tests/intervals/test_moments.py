@@ -5,15 +5,9 @@ import pytest
 from scipy import stats
 
 from fairlib import bernstein
-from fairlib.intervals import moments
-from fairlib.intervals.moments import Moments
+from fairlib.intervals.disparity import METHODS, _Moments
 
-FINITE = [
-    moments.bernstein_maximal,
-    moments.bernstein_centred,
-    moments.hoeffding,
-    moments.empirical_bernstein,
-]
+FINITE = ["bernstein_maximal", "bernstein_centred", "hoeffding", "empirical_bernstein"]
 
 
 @pytest.fixture
@@ -22,16 +16,17 @@ def groups():
     return rng.beta(1, 3, 40), rng.beta(1, 4, 90)
 
 
-def both(groups):
-    return [Moments.of(group) for group in groups]
+def ends(name, groups, *, alpha=0.05):
+    """Of lists of costs, even where counts of 0 and 1 would do."""
+    return METHODS[name].function(*groups, alpha=alpha, rng=None)
 
 
 def test_moments_of_counts_are_those_of_the_costs():
     cost = np.repeat([1.0, 0.0], [3, 8])
-    one, other = Moments.of(cost), Moments.of_counts(3, 11)
+    one, other = _Moments.of(cost), _Moments.of_counts(3, 11)
     assert (one.n, one.mean) == (other.n, other.mean)
     assert one.variance == pytest.approx(other.variance)
-    assert Moments.of(np.array([0.3])).variance == 0 == Moments.of_counts(1, 1).variance
+    assert _Moments.of(np.array([0.3])).variance == 0 == _Moments.of_counts(1, 1).variance
 
 
 @pytest.mark.parametrize("name", ["maximal", "sample"])
@@ -39,7 +34,7 @@ def test_the_papers_interval_is_the_one_of_bernstein(groups, name):
     cost = np.concatenate(groups)
     membership = np.repeat([1, -1], [40, 90])
     expected = bernstein.interval(cost, membership, variance=name)
-    found = getattr(moments, f"bernstein_{name}")(*both(groups), alpha=0.05)
+    found = ends(f"bernstein_{name}", groups)
     assert found == pytest.approx((expected.low, expected.high))
 
 
@@ -47,7 +42,7 @@ def test_centred_is_the_papers_interval_for_centred_costs(groups):
     """Its two inputs hold for every distribution: try the worst, costs of 0 and 1, half each."""
     gamma = 40 / 130
     t = bernstein.half_width(130, variance=1 / (4 * gamma * (1 - gamma)), gamma=gamma, max_cost=0.5)
-    low, high = moments.bernstein_centred(*both(groups), alpha=0.05)
+    low, high = ends("bernstein_centred", groups)
     assert (high - low) / 2 == pytest.approx(t)
     worst = np.repeat([0.5, -0.5, 0.5, -0.5], [20, 20, 45, 45])
     amortized = worst * np.repeat([1 / gamma, -1 / (1 - gamma)], [40, 90])
@@ -57,37 +52,36 @@ def test_centred_is_the_papers_interval_for_centred_costs(groups):
 def test_welch_is_scipys(groups):
     for a, b in (groups, (groups[0][:2], groups[1])):
         expected = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.9)
-        assert moments.welch(*both((a, b)), alpha=0.1) == pytest.approx((expected.low, expected.high))
+        assert ends("welch", (a, b), alpha=0.1) == pytest.approx((expected.low, expected.high))
 
 
 def test_welch_without_variance_has_no_width_and_one_example_is_refused():
-    same = Moments.of_counts(0, 10)
-    assert moments.welch(same, same, alpha=0.05) == (0, 0)
+    assert METHODS["welch"].counts(0, 10, 0, 10, alpha=0.05) == (0, 0)
     with pytest.raises(ValueError, match="at least two examples"):
-        moments.welch(Moments.of_counts(0, 1), same, alpha=0.05)
+        METHODS["welch"].counts(0, 1, 0, 10, alpha=0.05)
 
 
 def test_hoeffding_in_plain_numbers():
-    low, high = moments.hoeffding(Moments.of_counts(30, 100), Moments.of_counts(20, 100), alpha=0.05)
+    low, high = METHODS["hoeffding"].counts(30, 100, 20, 100, alpha=0.05)
     assert (low, high) == pytest.approx((0.1 - np.sqrt(0.01 * np.log(40)), 0.1 + np.sqrt(0.01 * np.log(40))))
 
 
 def test_empirical_bernstein_in_plain_numbers():
     """Without any variance seen: in a few examples the deviation may be the largest, in many it is the limit's own."""
     for n, deviation in ((10, 0.5), (10_001, np.sqrt(2 * np.log(20 / 0.05) / 10_000))):
-        group, log_term = Moments.of_counts(0, n), np.log(2 / (0.9 * 0.05))
+        log_term = np.log(2 / (0.9 * 0.05))
         t = deviation * np.sqrt(4 / n * log_term) + log_term / (3 * n)
-        assert moments.empirical_bernstein(group, group, alpha=0.05) == pytest.approx((-t, t))
+        assert METHODS["empirical_bernstein"].counts(0, n, 0, n, alpha=0.05) == pytest.approx((-t, t))
 
 
-@pytest.mark.parametrize("method", FINITE, ids=lambda method: method.__name__)
+@pytest.mark.parametrize("name", FINITE)
 @pytest.mark.parametrize("sizes", [(3, 3), (8, 30), (25, 25)])
 @pytest.mark.parametrize("rates", [(0.02, 0.02), (0.5, 0.5), (0.9, 0.1), (0.3, 0.0)])
-def test_coverage_by_enumeration(method, sizes, rates):
+def test_coverage_by_enumeration(name, sizes, rates):
     """All tables of two binomials with their probabilities."""
     (n_a, n_b), (p_a, p_b) = sizes, rates
     x_a, x_b = np.arange(n_a + 1)[:, None], np.arange(n_b + 1)[None, :]
-    low, high = method(Moments.of_counts(x_a, n_a), Moments.of_counts(x_b, n_b), alpha=0.05)
+    low, high = METHODS[name].counts(x_a, n_a, x_b, n_b, alpha=0.05)
     covered = (low <= p_a - p_b) & (p_a - p_b <= high)
     probability = stats.binom.pmf(x_a, n_a, p_a) * stats.binom.pmf(x_b, n_b, p_b)
     assert probability[covered].sum() >= 0.95 - 1e-12
