@@ -30,7 +30,7 @@ _PUBLIC = {name: name for name in _ROOMS} | {
     "resampling": "interval",
     "scores": "metrics.scores",
     "sequential": "intervals.sequential",
-    "spans": "metrics.spans",
+    "spans": "metrics.sequences",
     "suites": "recipes.suites",
     "templates": "recipes.templates",
 }

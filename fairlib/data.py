@@ -21,7 +21,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 INSTALLED = not (CHECKOUT / "data" / "bundled").is_dir()
 ROOT = HERE if INSTALLED else CHECKOUT  # figures and genuine files lie below it
 DATA = Path(__file__).with_name("_data") if INSTALLED else CHECKOUT / "data"
-BUNDLED = DATA / "bundled"
+BUNDLED, FIGURES = DATA / "bundled", ROOT / "figures"
 
 
 class DataError(RuntimeError):

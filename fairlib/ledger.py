@@ -19,11 +19,10 @@ import numpy as np
 import pandas as pd
 
 from fairlib.checks import check_word
-from fairlib.data import DATA, ROOT, write_whole
+from fairlib.data import DATA, FIGURES, ROOT, write_whole
 
 PUBLISHED = DATA / "published"
 PARTS = ROOT / "build" / "ledger"
-FIGURES = ROOT / "figures"
 PAGE = Path(__file__).with_name("ledger.jinja")  # says what the statuses mean, and by which rule verdicts are found
 
 # From the best to the worst: where as many numbers have one status as another, the worse one is the verdict.

@@ -23,10 +23,9 @@ from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 from seaborn.utils import relative_luminance
 
-from fairlib.data import ROOT, write_whole
+from fairlib.data import FIGURES, write_whole
 
 WIDTH = 6.5  # inches: the text width of a page
-FIGURES = ROOT / "figures"
 CAPTION_LETTERS = 98  # per line, at 8 pt over the width of a page
 
 # Okabe and Ito's palette, ordered so that neighbours also differ in grey; use with MARKERS for a second signal.

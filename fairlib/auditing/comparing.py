@@ -9,9 +9,8 @@ Wilson's; Zou and Donner 2008). The test is the interval's own: p is the level a
   interval covers 95 % or more but where one rate is nearly 0 and the other nearly 1 (.927 at 30 and 30, rates of .01
   and .99), and its test errs in at most .9 of the cases that its level allows, at levels from 5 % to 1 in 100,000.
 - Means of probabilities: m (1 - m) / (s² / n), by how much they vary.
-- Costs, from the lowest to the highest: alike; none where they are so skewed that a mean is, too. Of 600 intervals of
-  each of five kinds of costs, from 30 cases on, those given cover .955 or more. Where four fifths are 0, and the others
-  exponential, 2 % are given at 30 and 30, of which .64 cover, and 14 % at 100 and 100 (.94).
+- Costs, from the lowest to the highest: alike; none where they are so skewed that a mean is, too. How often those that
+  are given cover, or few are and too few of them do, stands in `benchmarks/audits.md`.
 - Cases that weigh more or less (survey weights): as sources of these sizes below, each a case of its own.
 - Cases that belong together by their source: m (1 - m) / V, where V is the variance between sources (Korn and Graubard
   1998), unbiased and with the degrees of freedom that it has for independent cases (Bell and McCaffrey 2002). Where a

@@ -74,10 +74,7 @@ def _parts(sums: Sums, family: Family, within: Coded) -> Iterator[tuple[str, Con
 
 
 def adding(people: People, questions: Sequence[tuple[Sums, Family]], *, alpha: float) -> Callable[[object], bool]:
-    """Return a test of whether a comparison says more than the attributes that it crosses, of the first `MOST`.
-
-    Old women may fare as women do and as the old do, added up.
-    """
+    """Return a test of whether a comparison says more than the attributes that it crosses, of the first `MOST`."""
     asked = {(family.attribute, sums.name, sums.class_name): (sums, family) for sums, family in questions}
     tested = iter(range(MOST))
 

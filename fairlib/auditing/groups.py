@@ -57,11 +57,6 @@ class Family:
             return np.full(len(self.compared), per_group[self.reference])
         return per_group.sum() - per_group[self.compared]
 
-    @property
-    def against(self) -> str:
-        """Whom the groups are compared with, in words."""
-        return EVERYONE_ELSE if self.reference is None else self.called(self.reference)
-
     def called(self, group: int) -> str:
         """Write a group as "sex = female, race = black"; what could be taken for the next attribute in quotes."""
         names = self.names[group]

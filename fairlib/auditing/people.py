@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 
 from fairlib import tables
-from fairlib.auditing.bands import as_numbers, banded
 from fairlib.tables import COUNT, complete, listed
-from fairlib.tables.coding import Columns, code, distinct, index
+from fairlib.tables.coding import Columns, as_numbers, banded, code, distinct, index
 
 MISSING, EMPTY = "(missing)", "(empty)"
 MOST_CLASSES = 100

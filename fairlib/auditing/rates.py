@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairlib.auditing.groups import Family
+from fairlib.auditing.groups import EVERYONE_ELSE, Family
 from fairlib.auditing.people import POWERS, ROLES, People
 from fairlib.tables import listed
 from fairlib.tables.coding import Columns
@@ -166,7 +166,8 @@ class Sums(NamedTuple):
     def about(self, family: Family) -> dict:
         """Say what is compared, in columns."""
         groups = [family.called(code) for code in family.compared]
-        about = {"attribute": family.attribute, "group": groups, "against": family.against}
+        against = EVERYONE_ELSE if family.reference is None else family.called(family.reference)
+        about = {"attribute": family.attribute, "group": groups, "against": against}
         return about | {"rate": self.name, "class": self.class_name}
 
     def of(self, family: Family) -> "Sums":

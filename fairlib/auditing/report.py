@@ -15,8 +15,8 @@ from tqdm import tqdm
 
 from fairlib.auditing import comparing, findings, further, groups, page, people, summary
 from fairlib.auditing.rates import Setting, Sums, measured, sums
+from fairlib.checks import check_word
 from fairlib.data import write_whole
-from fairlib.tables import listed
 from fairlib.tables.coding import Columns
 
 
@@ -31,10 +31,14 @@ class Report:
     levels: dict[str, people.People]  # by attribute, where there are probabilities
     progress: bool = False
 
-    metrics, strata = cached_property(summary.summarize), cached_property(further.strata)
-    changes, calibration = cached_property(further.changes), cached_property(further.calibration)
-    thresholds, verdict = cached_property(further.thresholds), property(findings.verdict)
-    summary, aside = property(findings.summary), property(findings.aside)
+    metrics = cached_property(summary.summarize)
+    strata = cached_property(further.strata)
+    changes = cached_property(further.changes)
+    calibration = cached_property(further.calibration)
+    thresholds = cached_property(further.thresholds)
+    verdict = property(findings.verdict)
+    summary = property(findings.summary)
+    aside = property(findings.aside)
     findings = cached_property(findings.findings)
 
     def to_frame(self) -> pd.DataFrame:
@@ -73,8 +77,7 @@ class Report:
         except ImportError as error:
             needed = "a figure needs matplotlib and seaborn: pip install 'fairlib-audit[notebooks]'"
             raise RuntimeError(f"{needed} ({error})") from error
-        if kind not in KINDS:
-            raise ValueError(f"kind must be one of {listed(KINDS)}, found {kind!r}")
+        check_word("kind", kind, KINDS)
         return KINDS[kind](self)
 
     def __repr__(self) -> str:
@@ -125,8 +128,6 @@ def audit(
 ) -> Report:
     """Audit predictions: which groups fare differently, how sure that is, and what the data cannot say.
 
-    Parameters
-    ----------
     frame : one row per case, in whatever `fairlib.tables` reads; or arrays, as `audit(y_true, y_pred, groups)`: true
         classes (or None), predicted ones (or None beside probabilities), and groups, an array or several by name.
         Then `probability`, `source`, `cost` and so on are arrays as well.
@@ -166,7 +167,6 @@ def audit(
     thousands of comparisons. This one covers 95 % but where one rate is nearly 0, the other nearly 1 (.927).
 
     Takes one pass over the rows, one more per group column where there are probabilities, one more for costs.
-    Wrong columns or values raise a ValueError that names them.
 
     >>> found = audit([1] * 400, [0, 1, 1, 1] * 100, {"sex": ["f", "m"] * 200}, metrics="misses")
     >>> found.to_frame()[["group", "against", "rate", "difference", "verdict"]].to_dict("records")

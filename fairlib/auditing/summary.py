@@ -1,7 +1,6 @@
 """One number per metric: Table 2 and AUCs for the audited groups, with intervals, and what chance alone would give.
 
-All metrics of an attribute see the same replicates, so that the correction for many metrics can use how they hang
-together: twenty metrics of one confusion table are far from twenty questions.
+All metrics of an attribute see the same replicates, so that what corrects for many can use how they hang together.
 """
 
 from collections.abc import Callable

@@ -123,17 +123,12 @@ class _Moments(NamedTuple):
     mean: ArrayLike
     variance: ArrayLike
 
-    @classmethod
-    def of(cls, cost: np.ndarray) -> "_Moments":
-        """Return the moments of a list of costs; the variance of a single one is 0."""
-        return cls(len(cost), float(cost.mean()), float(cost.var(ddof=1)) if len(cost) > 1 else 0.0)
 
-    @classmethod
-    def of_counts(cls, ones: ArrayLike, n: ArrayLike) -> "_Moments":
-        """Return the moments of n costs, `ones` of which are 1 and the others 0."""
-        n = np.asarray(n, dtype=float)
-        rate = np.asarray(ones) / n
-        return cls(n, rate, rate * (1 - rate) * n / np.maximum(n - 1, 1))
+def _of_counts(ones: ArrayLike, n: ArrayLike) -> _Moments:
+    """Return the moments of n costs, `ones` of which are 1 and the others 0."""
+    n = np.asarray(n, dtype=float)
+    rate = np.asarray(ones) / n
+    return _Moments(n, rate, rate * (1 - rate) * n / np.maximum(n - 1, 1))
 
 
 def _of_moments(half_width: Callable, guarantee: str, reference: str, covers: float | None = None) -> Method:
@@ -143,11 +138,11 @@ def _of_moments(half_width: Callable, guarantee: str, reference: str, covers: fl
         difference, t = a.mean - b.mean, half_width(a, b, alpha=alpha)
         return np.maximum(difference - t, -1), np.minimum(difference + t, 1)
 
-    def on_costs(cost_a, cost_b, *, alpha, rng):
-        return ends(_Moments.of(cost_a), _Moments.of(cost_b), alpha)
+    def on_costs(*costs, alpha, rng):  # the variance of a single one is 0
+        return ends(*(_Moments(len(c), c.mean(), c.var(ddof=min(len(c) - 1, 1))) for c in costs), alpha)
 
     def on_counts(x_a, n_a, x_b, n_b, *, alpha):
-        return ends(_Moments.of_counts(x_a, n_a), _Moments.of_counts(x_b, n_b), alpha)
+        return ends(_of_counts(x_a, n_a), _of_counts(x_b, n_b), alpha)
 
     return Method(on_costs, guarantee, False, reference, on_counts, covers)
 

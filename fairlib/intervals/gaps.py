@@ -29,13 +29,12 @@ SHARE = 0.2  # of α for the high end
 def interval(errors, totals, *, confidence: float = 0.95) -> Interval:
     """Return the highest error rate less the lowest, with an interval that covers "no gap at all" at its level.
 
-    It excludes 0 only where some two groups differ, allowing for all the pairs that one could have chosen.
-
     errors, totals : of each group, as lists, series or mappings of names. Groups are independent samples of independent
         examples: not where examples share a template or an identity term.
 
-    It holds for every number of groups, every size and every rate, where counts are small more often than it says. For
-    the signed difference of just two groups, intervals made for that are narrower. Costs O(groups).
+    It excludes 0 only where some two groups differ, allowing for all pairs that one could choose, and holds for any
+    number of groups, any size and any rate, where counts are small more often than it says. For the signed difference
+    of just two groups, intervals made for that are narrower. Costs O(groups).
 
     >>> print(interval([12, 15, 13], [200, 210, 190]))
     0.011 [0.000, 0.083] (95% exact)

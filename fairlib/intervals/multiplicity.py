@@ -1,11 +1,9 @@
 """Many questions at once: which answers would still stand if only one had been asked?
 
 Fifteen comparisons at 5 % each find something in a third to a half of all audits of a fair model. `holm` and `max_t`
-control the probability of even one false finding among all (the family-wise error), `coverage_level` the share of
-intervals of findings that miss, and `discoveries` the share of findings that are false, whatever the seed.
+control the probability of even one false finding among all (the family-wise error), and `discoveries` the share of
+findings that are false, whatever the seed.
 """
-
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -26,24 +24,6 @@ def holm(p_values) -> np.ndarray:
     p_values = pd.Series(p_values, dtype=float).reset_index(drop=True)
     known = p_values.dropna().sort_values()
     return (known * np.arange(len(known), 0, -1)).cummax().clip(upper=1).reindex(p_values.index).to_numpy()
-
-
-def coverage_level(selected: Callable[[float], int], questions: int, *, alpha: float) -> float:
-    """Return the level of each interval at which, of those that are selected, a share alpha misses at most on average.
-
-    selected : how many of the questions say something with intervals of a level; the stricter it is, the fewer.
-
-    Where R of m are selected, intervals of level R alpha / m keep the false coverage rate (Benjamini and Yekutieli
-    2005, Journal of the American Statistical Association 100); R is found from above, and the last call has the level.
-    What Holm's correction shows at alpha has such an interval off 0: its p is at most alpha / (m - R + 1).
-
-    >>> coverage_level(lambda level: 2 if level < 0.03 else 4, questions=10, alpha=0.05)
-    0.01
-    """
-    count = questions
-    while (found := max(1, selected(alpha * count / questions))) < count:
-        count = found
-    return alpha * count / questions
 
 
 def max_t(observed, null) -> np.ndarray:

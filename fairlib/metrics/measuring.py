@@ -22,8 +22,6 @@ def measure(
 ) -> pd.DataFrame:
     """Measure fairness metrics on a table with one row per example, and say how sure one can be.
 
-    Parameters
-    ----------
     predictions : any table that `fairlib.tables` reads. Rows that are alike are counted first, where the table is.
     metrics : names from `fairlib.METRICS`, or a mapping of names to `Metric`s of your own; by default every metric that
         the table allows.
@@ -43,13 +41,11 @@ def measure(
         width: means and mean absolute differences change by at most 1/(2 bins) per group, Wasserstein distances and
         ranges by at most 1/bins, an equality gap by at most half the chance that two scores share a bin.
 
-    Returns
-    -------
-    A tidy frame: metric, class, group, value. Rows of a group are the vector-valued version: against its background, or
-    the mean over the pairs that contain it. The row "accumulated" is the aggregate, which VBCMs lack; MCMs have nothing
-    else. A class "all" belongs to metrics that take all classes together. What is not defined is NaN, and
-    `result.attrs["undefined"]` says why; `attrs["not measured"]` names the metrics that were left out by default, and
-    why; `attrs["groups"]` gives the order in which signed metrics of two groups subtract.
+    Returns a tidy frame: metric, class, group, value. Rows of a group are the vector-valued version: against its
+    background, or the mean over the pairs that contain it. The row "accumulated" is the aggregate, which VBCMs lack;
+    MCMs have nothing else. A class "all" belongs to metrics that take all classes together. What is not defined is NaN,
+    and `result.attrs["undefined"]` says why; `attrs["not measured"]` names the metrics that were left out by default,
+    and why; `attrs["groups"]` gives the order in which signed metrics of two groups subtract.
 
     >>> people = pd.DataFrame({"group": list("aabb"), "label": [1, 1, 1, 1], "prediction": [1, 0, 1, 1]})
     >>> measure(people, "TPRDifference", classes=1)[["metric", "group", "value"]].to_dict("records")[-1]

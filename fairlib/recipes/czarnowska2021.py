@@ -29,10 +29,10 @@ CLASSES = {
 @recipe(files=[CONLL["train"], suites.ORIGINALS["terms/identity_terms/countries.csv"]])
 def country_mentions() -> pd.DataFrame:
     """How often each country of the entity suite is tagged as a place in CoNLL-2003's training split, in any case."""
-    from fairlib.metrics import spans
+    from fairlib.metrics import sequences
 
     tokens = conll("train")
-    places = spans.from_tags(tokens["label"], tokens["sentence"]).query("type == 'LOC'")
+    places = sequences.from_tags(tokens["label"], tokens["sentence"]).query("type == 'LOC'")
     words = tokens["token"].str.casefold().tolist()
     names = [" ".join(words[start:end]) for start, end in zip(places["start"], places["end"], strict=True)]
     countries = suites.fillers("nationality", genuine=True).query("slot == 'country'")[["group", "term"]]

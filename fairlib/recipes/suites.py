@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from fairlib.data import DATA
-from fairlib.metrics import spans
+from fairlib.metrics import sequences
 from fairlib.recipes.originals import File, at_hand, original
 from fairlib.recipes.templates import ATTRIBUTES
 
@@ -113,20 +113,20 @@ def _tagged(template: str, entities: str, words: str) -> list[tuple[str, bool, s
 
     def add(text: str) -> None:
         for token in TOKEN.findall(text):
-            tag = tags.pop(0)[1] if tags and tags[0][0] == token else spans.OUTSIDE
+            tag = tags.pop(0)[1] if tags and tags[0][0] == token else sequences.OUTSIDE
             tokens.append((token, False, tag))
             released.append(tag)
 
     add(template[: slot.start()])
     found = TOKEN.findall(words)
-    tag = tags.pop(0)[1] if tags and tags[0][0] == slot.group() else spans.OUTSIDE
+    tag = tags.pop(0)[1] if tags and tags[0][0] == slot.group() else sequences.OUTSIDE
     widened = fill_slot(tag, len(found))
     tokens += zip(found, [True] * len(found), widened, strict=True)
     released += [tag] if slot["name"][0].isupper() else widened
     add(template[slot.end() :])
     if tags:
         raise ValueError(f"template {template!r} lacks the token {tags[0][0]!r} that its entities name")
-    released += [spans.OUTSIDE] * (len(tokens) - len(released))
+    released += [sequences.OUTSIDE] * (len(tokens) - len(released))
     return [(*token, tag) for token, tag in zip(tokens, released, strict=True)]
 
 
@@ -140,8 +140,8 @@ def fill_slot(tag: str, tokens: int) -> list[str]:
     """
     if tokens < 1:
         raise ValueError(f"tokens must be at least 1, found {tokens}")
-    (position,), (kind,) = spans.split([tag])
-    if kind == spans.OUTSIDE or tokens == 1:
+    (position,), (kind,) = sequences.split([tag])
+    if kind == sequences.OUTSIDE or tokens == 1:
         return [tag] * tokens
     first, last = {"U": "BL", "B": "BI", "L": "IL", "I": "II"}[position]
     return [f"{place}-{kind}" for place in (first, *"I" * (tokens - 2), last)]

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from fairlib import bernstein
-from fairlib.intervals.disparity import METHODS, _Moments
+from fairlib.intervals.disparity import METHODS
 
 FINITE = ["bernstein_maximal", "bernstein_centred", "hoeffding", "empirical_bernstein"]
 
@@ -21,12 +21,12 @@ def ends(name, groups, *, alpha=0.05):
     return METHODS[name].function(*groups, alpha=alpha, rng=None)
 
 
-def test_moments_of_counts_are_those_of_the_costs():
-    cost = np.repeat([1.0, 0.0], [3, 8])
-    one, other = _Moments.of(cost), _Moments.of_counts(3, 11)
-    assert (one.n, one.mean) == (other.n, other.mean)
-    assert one.variance == pytest.approx(other.variance)
-    assert _Moments.of(np.array([0.3])).variance == 0 == _Moments.of_counts(1, 1).variance
+@pytest.mark.parametrize("name", [*FINITE, "bernstein_sample", "welch"])
+def test_counts_say_what_the_costs_do(name):
+    for (x_a, n_a), (x_b, n_b) in (((3, 11), (2, 7)), ((5, 5), (1, 40)), ((1, 1), (2, 9))):
+        if name != "welch" or n_a > 1:  # the variance of a single cost is 0
+            costs = (np.repeat([1.0, 0.0], [x, n - x]) for x, n in ((x_a, n_a), (x_b, n_b)))
+            assert ends(name, [*costs]) == pytest.approx(METHODS[name].counts(x_a, n_a, x_b, n_b, alpha=0.05))
 
 
 @pytest.mark.parametrize("name", ["maximal", "sample"])

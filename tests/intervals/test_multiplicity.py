@@ -98,41 +98,6 @@ def test_family_wise_error_is_at_most_the_level_under_permutation():
     assert errors / 1000 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1000)
 
 
-def test_the_level_of_intervals_is_that_of_the_largest_selection_that_confirms_itself():
-    """As many are selected as say something at the level of so many: from above, so that no larger number would do."""
-    rng = np.random.default_rng(5)
-    for _ in range(200):
-        p = np.sort(rng.random(12) ** rng.integers(1, 8))  # selected: those whose interval of level alpha is off 0
-        level = multiplicity.coverage_level(lambda alpha, p=p: int((p <= alpha).sum()), 12, alpha=0.1)
-        rejected = multipletests(p, 0.1, method="fdr_bh")[0].sum()  # Benjamini and Hochberg's are those
-        assert level == pytest.approx(0.1 * max(1, rejected) / 12)
-
-
-def test_intervals_of_what_holm_shows_are_off_zero():
-    rng = np.random.default_rng(6)
-    for _ in range(200):
-        p = rng.random(15) ** rng.integers(1, 9)
-        shown = multiplicity.holm(p) <= 0.05
-        level = multiplicity.coverage_level(lambda alpha, shown=shown: int(shown.sum()), 15, alpha=0.05)
-        assert (p[shown] <= level).all()
-
-
-def test_false_coverage_is_at_most_the_level_among_those_selected():
-    rng, misses = np.random.default_rng(7), []
-    for _ in range(2000):
-        truth = rng.normal(0, 1, 20)
-        seen = truth + rng.normal(size=20)
-        p = 2 * stats.norm.sf(np.abs(seen))
-        selected = multiplicity.holm(p) <= 0.1
-        level = multiplicity.coverage_level(lambda alpha, chosen=selected: int(chosen.sum()), 20, alpha=0.1)
-        missed = np.abs(seen - truth) > stats.norm.isf(level / 2)
-        misses.append((missed & selected).sum() / max(1, selected.sum()))
-        plain = np.abs(seen - truth) > stats.norm.isf(0.05)
-        misses[-1] = misses[-1], (plain & selected).sum() / max(1, selected.sum())
-    adjusted, unadjusted = np.mean(misses, axis=0)
-    assert adjusted <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / 2000) and unadjusted > 2 * adjusted
-
-
 def test_discoveries_hardly_change_with_the_seed():
     """With 200 draws and 240 questions a seed decided what was found; what is certain now agrees with the true p."""
     truth = np.concatenate([np.full(20, 1e-4), np.linspace(0.02, 1, 220)])

@@ -10,7 +10,7 @@ from toy_predictions import MANY_GROUPS
 
 import fairlib
 from fairlib import METRICS
-from fairlib.metrics import spans
+from fairlib.metrics import sequences
 from fairlib.recipes.suites import fill_slot
 
 TAGS = ["O"] + [f"{position}-{kind}" for kind in ("LOC", "PER") for position in "BILU"]
@@ -47,7 +47,7 @@ def test_f1_and_fnr_are_on_exact_spans():
         sets = [
             {
                 span
-                for span in spans.from_tags(part[c], part["sentence"]).itertuples(index=False, name=None)
+                for span in sequences.from_tags(part[c], part["sentence"]).itertuples(index=False, name=None)
                 if span[3] == "LOC"
             }
             for c in ("label", "prediction")

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairlib.metrics import spans
+from fairlib.metrics import sequences
 from fairlib.recipes.suites import fill_slot
 
-TAGS = [spans.OUTSIDE] + [f"{position}-{kind}" for position in "BILU" for kind in ("LOC", "PER")]
+TAGS = [sequences.OUTSIDE] + [f"{position}-{kind}" for position in "BILU" for kind in ("LOC", "PER")]
 
 
 @st.composite
@@ -27,7 +27,7 @@ def sentences(draw):
 @given(sentences())
 def test_well_formed_tags_give_their_spans_back(sentence):
     tags, expected = sentence
-    found = spans.from_tags(tags, [0] * len(tags), strict=True)
+    found = sequences.from_tags(tags, [0] * len(tags), strict=True)
     assert list(found[["start", "end", "type"]].itertuples(index=False, name=None)) == expected
 
 
@@ -36,14 +36,14 @@ def test_well_formed_tags_give_their_spans_back(sentence):
 def test_a_sentence_ends_its_spans(some):
     tags = [tag for sentence, _ in some for tag in sentence]
     number = [i for i, (sentence, _) in enumerate(some) for _ in sentence]
-    found = spans.from_tags(tags, number)
+    found = sequences.from_tags(tags, number)
     assert found.groupby("sentence").size().to_dict() == {i: len(s) for i, (_, s) in enumerate(some) if s}
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(TAGS), max_size=12))
 def test_whatever_a_model_predicts_every_tagged_token_is_in_one_span(tags):
-    found = spans.from_tags(tags, [0] * len(tags))
+    found = sequences.from_tags(tags, [0] * len(tags))
     covered = np.zeros(len(tags), dtype=int)
     for start, end, kind in found[["start", "end", "type"]].itertuples(index=False):
         covered[start:end] += 1
@@ -63,10 +63,10 @@ def test_whatever_a_model_predicts_every_tagged_token_is_in_one_span(tags):
     ],
 )
 def test_tags_out_of_place_are_read_one_way_or_refused(tags, expected):
-    assert list(spans.from_tags(tags, [0, 0])[["start", "end"]].itertuples(index=False, name=None)) == expected
+    assert list(sequences.from_tags(tags, [0, 0])[["start", "end"]].itertuples(index=False, name=None)) == expected
     if tags != ["U-LOC", "U-LOC"]:
         with pytest.raises(ValueError, match="tags must follow BILOU, but token"):
-            spans.from_tags(tags, [0, 0], strict=True)
+            sequences.from_tags(tags, [0, 0], strict=True)
 
 
 def test_a_filled_slot_takes_its_tags_along():
@@ -83,7 +83,7 @@ def test_a_filled_slot_takes_its_tags_along():
 def test_matching_is_exact():
     gold = ["U-LOC", "O", "B-LOC", "L-LOC", "O", "U-LOC"]
     predicted = ["U-LOC", "O", "U-LOC", "O", "U-PER", "U-PER"]
-    found = spans.compare(gold, predicted, [0] * 6)[["start", "end", "label", "prediction"]]
+    found = sequences.compare(gold, predicted, [0] * 6)[["start", "end", "label", "prediction"]]
     assert sorted(found.itertuples(index=False, name=None)) == [
         (0, 1, "LOC", "LOC"),
         (2, 3, "O", "LOC"),  # half of a name is none
@@ -101,8 +101,8 @@ def test_matches_are_intersections_of_sets(pairs):
         gold += tags
         predicted += (guess + ["O"] * len(tags))[: len(tags)]
         number += [i] * len(tags)
-    found = spans.compare(gold, predicted, number)
-    sets = [set(spans.from_tags(tags, number).itertuples(index=False, name=None)) for tags in (gold, predicted)]
+    found = sequences.compare(gold, predicted, number)
+    sets = [set(sequences.from_tags(tags, number).itertuples(index=False, name=None)) for tags in (gold, predicted)]
     hits = (found["label"] == found["prediction"]).sum()
     assert hits == len(sets[0] & sets[1])
     assert (found["label"] != "O").sum() == len(sets[0]) and (found["prediction"] != "O").sum() == len(sets[1])
@@ -111,13 +111,13 @@ def test_matches_are_intersections_of_sets(pairs):
 @pytest.mark.parametrize("tag", ["LOC", "X-LOC", "B-", "B-O", "BLOC", "O-LOC", 3, None, np.nan, pd.NA])
 def test_what_is_no_tag_is_refused(tag):
     with pytest.raises(ValueError, match="tags must be O or one of"):
-        spans.from_tags(["U-LOC", tag], [0, 0])
+        sequences.from_tags(["U-LOC", tag], [0, 0])
 
 
 def test_other_errors_say_what_is_wrong():
     with pytest.raises(ValueError, match="one entry per tag, found 1 for 2"):
-        spans.from_tags(["O", "O"], [0])
+        sequences.from_tags(["O", "O"], [0])
     with pytest.raises(ValueError, match="one entry per tag, found 2 for 1"):
-        spans.compare(["O", "U-LOC"], ["O"], [0, 0])
+        sequences.compare(["O", "U-LOC"], ["O"], [0, 0])
     with pytest.raises(ValueError, match="tokens must be at least 1"):
         fill_slot("U-LOC", 0)

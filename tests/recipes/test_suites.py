@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairlib.metrics import spans
+from fairlib.metrics import sequences
 from fairlib.recipes import originals, suites, templates
 
 # Table 3 of the paper, typed from the paper; nationality by six quantiles, names by the two typical genders.
@@ -149,7 +149,7 @@ def test_entity_tags_are_well_formed_and_cover_the_slot(genuine):
     sentence = suite.groupby(["source", "group", "term"], sort=False).ngroup()
     assert (suite["position"] == suite.groupby(sentence).cumcount()).all()
     for column in ("label", "released"):
-        spans.from_tags(suite[column], sentence, strict=column == "label")
+        sequences.from_tags(suite[column], sentence, strict=column == "label")
     country = suite[suite["slot"] & suite["label"].str.endswith("LOC")]
     names = country.groupby(["source", "term"])["token"].agg("".join)
     assert (names == names.index.get_level_values("term").str.replace(" ", "")).all()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairlib import data
-from fairlib.metrics import spans
+from fairlib.metrics import sequences
 from fairlib.recipes import corpora as readers
 from fairlib.recipes import czarnowska2021, originals
 from fairlib.recipes.originals import File
@@ -179,7 +179,7 @@ def test_iob_of_either_dialect_becomes_bilou(tokens):
     sentence = np.cumsum([new for _, new in tokens])
     converted = tags.bilou_from_iob(iob, sentence)
     assert converted.tolist() == slow_bilou(iob, sentence)
-    spans.from_tags(converted, sentence, strict=True)  # raises on what BILOU does not allow
+    sequences.from_tags(converted, sentence, strict=True)  # raises on what BILOU does not allow
 
 
 def test_strange_tags_are_refused():
@@ -303,7 +303,7 @@ def test_tagger_sees_every_token_of_the_suite_and_predicts_valid_tags(corpora, f
     uniform = np.log(np.full((len(suite), len(tags.TAGS)), 1 / len(tags.TAGS)))
     table = text.entity_table(text.Outcome("conll2003", "a model", 0, pd.DataFrame(), uniform))
     sentence = table.groupby(["source", "group", "term"], sort=False).ngroup()
-    spans.from_tags(table["prediction"], sentence, strict=True)
+    sequences.from_tags(table["prediction"], sentence, strict=True)
     shares = {"p_O": 1 / 17} | {f"p_{kind}": 4 / 17 for kind in tags.ENTITIES}  # B, I, L and U of a type are summed
     assert table.filter(like="p_").iloc[0].to_dict() == pytest.approx(shares, abs=1e-5)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from fairlib.metrics import spans
+from fairlib.metrics import sequences
 from fairlib.recipes.suites import fill_slot
 
 ENTITIES = ("LOC", "MISC", "ORG", "PER")
@@ -23,8 +23,8 @@ def bilou_from_iob(tags: Sequence[str], sentence: Sequence[int]) -> np.ndarray:
     """Return BILOU tags for IOB tags of either dialect (B- on every entity, or only on one that touches its like)."""
     if unknown := {tag for tag in tags if tag[:1] not in ("B", "I", "O")}:
         raise ValueError(f"tags must begin with B-, I- or be O, found {', '.join(sorted(unknown))}")
-    bilou = [spans.OUTSIDE] * len(tags)
-    for start, end, kind in spans.from_tags(tags, sentence)[["start", "end", "type"]].itertuples(index=False):
+    bilou = [sequences.OUTSIDE] * len(tags)
+    for start, end, kind in sequences.from_tags(tags, sentence)[["start", "end", "type"]].itertuples(index=False):
         bilou[start:end] = fill_slot(f"U-{kind}", end - start)
     return np.array(bilou)
 
@@ -34,7 +34,7 @@ def span_counts(label: Sequence[str], prediction: Sequence[str], sentence: Seque
 
     F1 = 2 correct / (gold + predicted).
     """
-    table = spans.compare(label, prediction, sentence)
+    table = sequences.compare(label, prediction, sentence)
     right = table.loc[table["label"] == table["prediction"], "label"]
     counts = {"gold": table["label"], "predicted": table["prediction"], "correct": right}
     counted = pd.DataFrame({name: values.value_counts() for name, values in counts.items()})
@@ -73,7 +73,7 @@ def best_sequence(log_probability: np.ndarray, lengths: np.ndarray) -> np.ndarra
 
 def _allowed() -> np.ndarray:
     """Return 0 where the tag of the column may follow the tag of the row, else a prohibitive penalty."""
-    place, entity = spans.split(TAGS)
+    place, entity = sequences.split(TAGS)
     opens, continues = np.isin(place, ["B", "I"]), np.isin(place, ["I", "L"])
     goes_on = opens[:, None] & continues & (entity[:, None] == entity)
     return np.where(goes_on | (~opens[:, None] & ~continues), 0.0, IMPOSSIBLE)
