@@ -42,11 +42,11 @@ SUMMARY: dict[str, Metric] = {
 def summarize(report) -> pd.DataFrame:
     """Return the metrics of the paper's Table 2 that the columns allow, and AUCs, for each attribute as a whole.
 
-    group : "accumulated", or the group where a metric has no aggregate. low, high : by drawing cases or sources again.
-    null : the mean of the metric where groups make no difference beyond what it conditions on, which stays as it is
-    (the labels, for error rates). p : how often it is as far from "no difference" then. p_corrected : for all these
-    metrics together, in the fifth of 1 - confidence that they have (max-T within an attribute and a null, times their
-    number); p_error : its Monte Carlo error.
+    The group is "accumulated" but where a metric has no aggregate; low, high : by drawing cases or sources again; as
+    null, the mean of the metric where groups make no difference beyond what it conditions on, which stays as it is (the
+    labels, for error rates); p : how often it is as far from "no difference" then; p_corrected : for all these metrics
+    together, in the fifth of 1 - confidence that they have (max-T within an attribute and a null, times their number);
+    with p_error, its Monte Carlo error.
 
     Costs the distinct profiles (group, label, prediction, level of the probability, source) times the replicates, up to
     a few seconds per attribute; where there are too many, values come without intervals. `attrs["notes"]` says so, and
