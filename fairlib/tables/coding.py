@@ -59,7 +59,7 @@ def distinct(columns: Iterable[pd.Series]) -> list:
 
 def index(column: pd.Series, values: list) -> np.ndarray:
     """Return the place of each value of a column among `values`."""
-    return pd.Index(values, dtype=object).get_indexer(column.astype(object))
+    return pd.Index(values, dtype=object).get_indexer(pd.Index(column, dtype=object))
 
 
 def in_order(values: Iterable) -> list:
