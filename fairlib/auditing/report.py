@@ -31,6 +31,7 @@ class Report:
     levels: dict[str, people.People]  # by attribute, where there are probabilities
     progress: bool = False
 
+    # In this order: from their lines on, `summary` and `findings` are no longer the modules.
     metrics = cached_property(summary.summarize)
     strata = cached_property(further.strata)
     changes = cached_property(further.changes)
