@@ -109,3 +109,8 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV, whole, and alike on every machine."""
+    write_whole(path, lambda beside: frame.to_csv(beside, index=False, lineterminator="\n"))

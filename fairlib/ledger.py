@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from fairlib.checks import check_word
-from fairlib.data import DATA, FIGURES, ROOT, write_whole
+from fairlib.data import DATA, FIGURES, ROOT, write_csv, write_whole
 
 PUBLISHED = DATA / "published"
 PARTS = ROOT / "build" / "ledger"
@@ -100,7 +100,7 @@ def record(notebook: str, values: Mapping, *, found=None, basis=None) -> pd.Data
         check(f"{paper}/{name}", values.get(name), basis=basis.get(name), found=found.get(name))
         for name in claims.index
     )
-    write_whole(PARTS / f"{notebook}.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
+    write_csv(table, PARTS / f"{notebook}.csv")
     return table
 
 
@@ -179,7 +179,7 @@ def main(arguments: list[str]) -> None:
     argparse.ArgumentParser(prog="python -m fairlib ledger", description=main.__doc__).parse_args(arguments)
     table = assemble()
     found = verdicts(table)
-    write_whole(FIGURES / "ledger.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
+    write_csv(table, FIGURES / "ledger.csv")
     draw(found)
     write_whole(FIGURES / "ledger.md", lambda path: path.write_text(as_markdown(table, found), encoding="utf-8"))
     sys.stdout.write(f"ledger: {sentence(found)}\n")

@@ -8,19 +8,13 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import pandas as pd
-
 from fairlib.auditing.report import Report, audit
-from fairlib.data import write_whole
+from fairlib.data import write_csv, write_whole
 from fairlib.tables.delimited import Delimited
 
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 DEFAULTS, SAID = audit.__kwdefaults__, inspect.cleandoc(audit.__doc__ or "")
 FAILS = ("shown", "hint", "open")
-
-
-def _csv(frame: pd.DataFrame, path: Path) -> None:
-    write_whole(path, lambda beside: frame.to_csv(beside, index=False, lineterminator="\n"))
 
 
 def _drawn(kind: str, report: Report, path: Path) -> None:
@@ -29,8 +23,8 @@ def _drawn(kind: str, report: Report, path: Path) -> None:
 
 OUTPUTS = {  # what is written if asked for, and how
     "html": ("the report as one self-contained page", Report.to_html),
-    "table": ("all comparisons as CSV", lambda report, path: _csv(report.rows, path)),
-    "summary": ("the metrics of the literature as CSV", lambda report, path: _csv(report.metrics, path)),
+    "table": ("all comparisons as CSV", lambda report, path: write_csv(report.rows, path)),
+    "summary": ("the metrics of the literature as CSV", lambda report, path: write_csv(report.metrics, path)),
     "json": ("verdict, findings and all comparisons as JSON", Report.to_json),
     "markdown": ("a section for a model card", Report.to_markdown),
     "plot": ("a figure of the comparisons (.png, .svg, .pdf)", partial(_drawn, "comparisons")),

@@ -13,7 +13,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from fairlib.data import BUNDLED, ROOT, DataError, card, names, originals_folder, recipe_of, verify, write_whole
+from fairlib.data import (
+    BUNDLED,
+    ROOT,
+    DataError,
+    card,
+    names,
+    originals_folder,
+    recipe_of,
+    verify,
+    write_csv,
+    write_whole,
+)
 from fairlib.recipes.download import File, fetch
 
 
@@ -103,7 +114,7 @@ def store(name: str, frame: pd.DataFrame) -> Path:
     """Write the bundled table `name`, and its checksum and number of rows into the card."""
     path = BUNDLED / name / card(name)["file"]
     if path.suffix == ".csv":
-        write_whole(path, lambda beside: frame.to_csv(beside, index=False, lineterminator="\n"))
+        write_csv(frame, path)
     else:
         write_whole(path, lambda beside: frame.to_parquet(beside, index=False, compression="zstd"))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -18,7 +18,7 @@ from itertools import zip_longest
 import numpy as np
 import pandas as pd
 
-from fairlib.data import DataError, load, originals_folder, write_whole
+from fairlib.data import DataError, load, originals_folder, write_csv
 from fairlib.recipes.celeba import readable
 from fairlib.recipes.originals import store
 from fairlib.recipes.photographs import PHOTOGRAPHS, TABLES, TASKS, TRAININGS, path_of, with_photographs
@@ -176,7 +176,7 @@ def train_all(which: str) -> None:
     for number, path in enumerate(left, start=1):
         start = time.perf_counter()
         table = run(images, which, trainings[path], setting_of(which, trainings[path]))
-        write_whole(path, lambda beside, table=table: table.to_csv(beside, index=False, lineterminator="\n"))
+        write_csv(table, path)
         minutes = (time.perf_counter() - start) / 60
         print(f"{which}/{path.stem}: {number} of {len(left)}, {minutes:.1f} minutes", flush=True)
     table = with_photographs(load(TABLES[which], source="bundled"), which)
