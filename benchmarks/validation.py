@@ -22,41 +22,91 @@ from fairlib.data import originals_folder
 PUBLISHED = pd.read_csv(Path(__file__).with_name("published.csv"), dtype=str)
 RATES = ["misses", "false alarms", "predicted", "unreliable"]
 # The example of fairlearn's user guide, one character per case
-GUIDE = {"label": "011110101000111111", "prediction": "001011100111100110", "first": "bbabbcccaacabccbcc"}
+GUIDE = {
+    "label": "011110101000111111",
+    "prediction": "001011100111100110",
+    "first": "bbabbcccaacabccbcc",
+}
 SECOND = "868888666866668666"
 
 
-def printed(source: str, what: str, look_up: Callable[[str, str], float], rows: pd.DataFrame) -> Line:
+def printed(
+    source: str, what: str, look_up: Callable[[str, str], float], rows: pd.DataFrame
+) -> Line:
     """Compare with values that were printed: they may be half of their last digit away, and a rounding error."""
-    found = [look_up(case, quantity) for case, quantity in zip(rows["case"], rows["quantity"], strict=True)]
+    found = [
+        look_up(case, quantity)
+        for case, quantity in zip(rows["case"], rows["quantity"], strict=True)
+    ]
     digits = rows["printed"].str.partition(".")[2].str.len().to_numpy()
-    return compared(source, what, found, rows["printed"].astype(float), within=0.5 * 10.0**-digits + EXACT)
+    return compared(
+        source,
+        what,
+        found,
+        rows["printed"].astype(float),
+        within=0.5 * 10.0**-digits + EXACT,
+    )
 
 
 def rates(people: pd.DataFrame) -> pd.DataFrame:
     """Return counts and rates by group, and over all, from an audit of columns group, label, prediction and count."""
     whole = pd.concat([people.astype({"group": str}), people.assign(group="overall")])
     roles = {name: name for name in ("group", "label", "prediction", "count")}
-    audits = [fairlib.audit(whole, **roles, positive=one, minimum=2, metrics=RATES).to_frame() for one in (1, 0)]
-    wide = [found.pivot(index="group", columns="rate", values=["value", "n"]) for found in audits]
+    audits = [
+        fairlib.audit(whole, **roles, positive=one, minimum=2, metrics=RATES).to_frame()
+        for one in (1, 0)
+    ]
+    wide = [
+        found.pivot(index="group", columns="rate", values=["value", "n"])
+        for found in audits
+    ]
     (value, n), other = (wide[0]["value"], wide[0]["n"]), wide[1]["value"]
     size, positives, negatives = n["predicted"], n["misses"], n["false alarms"]
-    fn, fp, pp = value["misses"] * positives, value["false alarms"] * negatives, value["predicted"] * size
+    fn, fp, pp = (
+        value["misses"] * positives,
+        value["false alarms"] * negatives,
+        value["predicted"] * size,
+    )
     table = pd.DataFrame(
-        {"group_size": size, "group_label_pos": positives, "group_label_neg": negatives, "pp": pp, "pn": size - pp}
+        {
+            "group_size": size,
+            "group_label_pos": positives,
+            "group_label_neg": negatives,
+            "pp": pp,
+            "pn": size - pp,
+        }
         | {"fn": fn, "fp": fp, "tp": positives - fn, "tn": negatives - fp}
-        | {"fpr": value["false alarms"], "fnr": value["misses"], "pprev": value["predicted"], "prev": positives / size}
-        | {"fdr": value["unreliable"], "for": other["unreliable"], "ppr": pp / pp["group = overall"]}
+        | {
+            "fpr": value["false alarms"],
+            "fnr": value["misses"],
+            "pprev": value["predicted"],
+            "prev": positives / size,
+        }
+        | {
+            "fdr": value["unreliable"],
+            "for": other["unreliable"],
+            "ppr": pp / pp["group = overall"],
+        }
     ).rename(index=lambda group: group.removeprefix("group = "))
-    opposite = {"tpr": "fnr", "tnr": "fpr", "precision": "fdr", "npv": "for", "negative share": "prev"}
+    opposite = {
+        "tpr": "fnr",
+        "tnr": "fpr",
+        "precision": "fdr",
+        "npv": "for",
+        "negative share": "prev",
+    }
     table = table.assign(**{name: 1 - table[of] for name, of in opposite.items()})
     table = table.assign(**{f"{name} %": 100 * table[name] for name in ("fpr", "fnr")})
-    return table.assign(**{"LR+": table["tpr"] / table["fpr"], "LR-": table["fnr"] / table["tnr"]})
+    return table.assign(
+        **{"LR+": table["tpr"] / table["fpr"], "LR-": table["fnr"] / table["tnr"]}
+    )
 
 
 def compas(threshold: int) -> pd.DataFrame:
     """Return the bundled counts of COMPAS by race; a score from the threshold on predicts new charges."""
-    scores = fairlib.load("compas_scores").rename(columns={"race": "group", "two_year_recid": "label"})
+    scores = fairlib.load("compas_scores").rename(
+        columns={"race": "group", "two_year_recid": "label"}
+    )
     return scores.assign(prediction=(scores["decile_score"] >= threshold).astype(int))
 
 
@@ -77,26 +127,41 @@ def aequitas(attribute: str, reference: str) -> Line:
     """Aequitas's demo on the same people: by race from the bundled counts, by sex and age from its public file."""
     people = compas(5)
     if attribute != "race":
-        path = public("aequitas/compas_for_aequitas.csv", "dssg/aequitas: examples/data/compas_for_aequitas.csv")
-        people = pd.read_csv(path).rename(columns={attribute: "group", "label_value": "label"}).assign(count=1)
+        path = public(
+            "aequitas/compas_for_aequitas.csv",
+            "dssg/aequitas: examples/data/compas_for_aequitas.csv",
+        )
+        people = (
+            pd.read_csv(path)
+            .rename(columns={attribute: "group", "label_value": "label"})
+            .assign(count=1)
+        )
         people["prediction"] = people["score"].astype(int)
     table = rates(people)
 
     def look_up(group, quantity):
         name = quantity.removesuffix("_disparity")
-        return table.loc[group, name] / (table.loc[reference, name] if name != quantity else 1)
+        return table.loc[group, name] / (
+            table.loc[reference, name] if name != quantity else 1
+        )
 
     rows = PUBLISHED[PUBLISHED["source"] == f"aequitas, {attribute}"]
-    return printed(f"Aequitas, {attribute}", "COMPAS demo: counts, rates, ratios", look_up, rows)
+    return printed(
+        f"Aequitas, {attribute}", "COMPAS demo: counts, rates, ratios", look_up, rows
+    )
 
 
 def fairlearn_guide() -> Line:
     """The numbers in fairlearn's user guide, for 18 cases in three groups, and these crossed with two others."""
-    cases = pd.DataFrame({name: list(values) for name, values in GUIDE.items()}).assign(count=1)
+    cases = pd.DataFrame({name: list(values) for name, values in GUIDE.items()}).assign(
+        count=1
+    )
     cases = cases.astype({"label": int, "prediction": int})
     crossed = cases["first"] + " and " + pd.Series(list(SECOND))
     single = rates(cases.assign(group=cases["first"]))
-    table = pd.concat([single, rates(cases.assign(group=crossed)).drop(index="overall")])
+    table = pd.concat(
+        [single, rates(cases.assign(group=crossed)).drop(index="overall")]
+    )
     table = table.rename(columns={"pprev": "sel", "group_size": "count"})
     groups, overall = table.loc[["a", "b", "c"]], table.loc["overall"]
     share = groups / overall
@@ -110,39 +175,73 @@ def fairlearn_guide() -> Line:
     }
     table = pd.concat([table, pd.DataFrame(summaries).T])
     rows = PUBLISHED[PUBLISHED["source"] == "fairlearn"]
-    return printed("fairlearn's user guide", "rates, differences, ratios", lambda *at: table.loc[at], rows)
+    return printed(
+        "fairlearn's user guide",
+        "rates, differences, ratios",
+        lambda *at: table.loc[at],
+        rows,
+    )
 
 
 def newcombe_table(method: str, number: int) -> Line:
     """The worked examples of Newcombe's comparison of eleven methods."""
 
     def look_up(case, quantity):
-        counts = [int(number) for part in case.split(" - ") for number in part.split("/")]
-        return bounds.METHODS[method].counts(*counts, alpha=0.05)[quantity.endswith("high")]
+        counts = [
+            int(number) for part in case.split(" - ") for number in part.split("/")
+        ]
+        return bounds.METHODS[method].counts(*counts, alpha=0.05)[
+            quantity.endswith("high")
+        ]
 
     rows = PUBLISHED[PUBLISHED["quantity"].str.startswith(method)]
-    return printed("Newcombe 1998, Table II", f"95 % intervals, method {number} ({method})", look_up, rows)
+    return printed(
+        "Newcombe 1998, Table II",
+        f"95 % intervals, method {number} ({method})",
+        look_up,
+        rows,
+    )
 
 
 def perspective() -> Line:
     """The model card's areas and equality gaps of two releases of a toxicity model, for 12 terms and 20 pairs."""
-    names = ("intersectional_madlibs_scored", "unitary_results", "intersectional_results")
+    names = (
+        "intersectional_madlibs_scored",
+        "unitary_results",
+        "intersectional_results",
+    )
     place = "conversationai/unintended-ml-bias-analysis at 6a62fab: unintended_ml_bias/model_card"
-    sentences, *results = (pd.read_csv(public(f"perspective/{name}.csv", f"{place}/{name}.csv")) for name in names)
+    sentences, *results = (
+        pd.read_csv(public(f"perspective/{name}.csv", f"{place}/{name}.csv"))
+        for name in names
+    )
     results, found, expected = pd.concat(results), [], []
     label = (sentences["toxicity"] == "toxic").astype(int)
-    published = {"SubgroupAUC": "subgroup_auc", "BPSN": "negative_cross_auc", "BNSP": "positive_cross_auc"}
+    published = {
+        "SubgroupAUC": "subgroup_auc",
+        "BPSN": "negative_cross_auc",
+        "BNSP": "positive_cross_auc",
+    }
     published |= {"PosAvgEG": "positive_aeg", "NegAvgEG": "negative_aeg"}
     for _, row in results.iterrows():
-        words = [sentences["phrase"].str.contains(rf"\b{word}\b", case=False) for word in row["subgroup"].split()]
+        words = [
+            sentences["phrase"].str.contains(rf"\b{word}\b", case=False)
+            for word in row["subgroup"].split()
+        ]
         for model in ("TOXICITY@1", "TOXICITY@6"):
             group = np.where(np.all(words, axis=0), "term", "other")
-            cases = pd.DataFrame({"group": group, "label": label, "p_1": sentences[model]})
+            cases = pd.DataFrame(
+                {"group": group, "label": label, "p_1": sentences[model]}
+            )
             measured = fairlib.measure(cases, ["PosAvgEG", "NegAvgEG"], classes=[1])
-            measured = pd.concat([fairlib.auc(cases, classes=[1]), measured]).set_index(["group", "metric"])["value"]
+            measured = pd.concat([fairlib.auc(cases, classes=[1]), measured]).set_index(
+                ["group", "metric"]
+            )["value"]
             found += [measured["term", name] for name in published]
             expected += [row[f"{model}_{name}"] for name in published.values()]
-    return compared("Perspective's model card", "AUC, BPSN, BNSP, equality gaps", found, expected)
+    return compared(
+        "Perspective's model card", "AUC, BPSN, BNSP, equality gaps", found, expected
+    )
 
 
 def public(name: str, place: str) -> Path:
@@ -178,7 +277,9 @@ def written(line: Line) -> str:
 
 def main() -> None:
     """Print the table, and what is missing for the rest of it."""
-    print("| source | what | values | agree | largest difference |\n|---|---|---|---|---|")
+    print(
+        "| source | what | values | agree | largest difference |\n|---|---|---|---|---|"
+    )
     missing = []
     for name, source in (ALWAYS | ON_REQUEST).items():
         try:

@@ -29,7 +29,9 @@ def compared(source: str, what: str, found, expected, within=EXACT) -> Line:
     apart = np.abs(np.asarray(found, dtype=float) - np.asarray(expected, dtype=float))
     if apart.size == 0:
         raise ValueError(f"{source}: there is nothing to compare")
-    return Line(source, what, apart.size, int(np.sum(apart <= within)), float(np.max(apart)))
+    return Line(
+        source, what, apart.size, int(np.sum(apart <= within)), float(np.max(apart))
+    )
 
 
 def simulated() -> list[pd.DataFrame]:
@@ -37,7 +39,9 @@ def simulated() -> list[pd.DataFrame]:
     tables = []
     for rng in map(np.random.default_rng, range(25)):
         group, label = rng.integers(0, 4, 300), rng.integers(0, 2, 300)
-        score = np.round(np.clip(rng.normal(0.4 + 0.2 * label + 0.05 * group, 0.2), 0, 1), 2)
+        score = np.round(
+            np.clip(rng.normal(0.4 + 0.2 * label + 0.05 * group, 0.2), 0, 1), 2
+        )
         tables.append(pd.DataFrame({"group": group, "label": label, "p_1": score}))
     return tables
 
@@ -46,7 +50,9 @@ def wasserstein() -> Line:
     """Each group's distance to all, beside SciPy's."""
     found, expected = [], []
     for cases in simulated():
-        values = fairlib.measure(cases, ["AvgGF"], classes=[1]).set_index("group")["value"]
+        values = fairlib.measure(cases, ["AvgGF"], classes=[1]).set_index("group")[
+            "value"
+        ]
         for name, scores in cases.groupby("group")["p_1"]:
             found.append(values[name])
             expected.append(stats.wasserstein_distance(scores, cases["p_1"]))
@@ -57,19 +63,36 @@ def areas() -> Line:
     """Three areas of each group, beside scikit-learn's."""
     found, expected = [], []
     for cases in simulated():
-        for (name, metric), value in fairlib.auc(cases, classes=[1]).set_index(["group", "metric"])["value"].items():
+        for (name, metric), value in (
+            fairlib.auc(cases, classes=[1])
+            .set_index(["group", "metric"])["value"]
+            .items()
+        ):
             inside, positive = cases["group"] == name, cases["label"] == 1
-            kept = cases[{"SubgroupAUC": inside, "BPSN": inside != positive, "BNSP": inside == positive}[metric]]
+            kept = cases[
+                {
+                    "SubgroupAUC": inside,
+                    "BPSN": inside != positive,
+                    "BNSP": inside == positive,
+                }[metric]
+            ]
             found.append(value)
             expected.append(roc_auc_score(kept["label"], kept["p_1"]))
-    return compared("scikit-learn", "areas under ROC curves, with ties", found, expected)
+    return compared(
+        "scikit-learn", "areas under ROC curves, with ties", found, expected
+    )
 
 
 def holm() -> Line:
     """Adjusted p-values of five simulated families, beside statsmodels'."""
     families = np.random.default_rng(0).random((5, 100)) ** 4
     expected = [multipletests(p, method="holm")[1] for p in families]
-    return compared("statsmodels", "Holm's adjusted p-values", list(map(multiplicity.holm, families)), expected)
+    return compared(
+        "statsmodels",
+        "Holm's adjusted p-values",
+        list(map(multiplicity.holm, families)),
+        expected,
+    )
 
 
 def prediction_powered() -> Line:
@@ -87,16 +110,33 @@ def prediction_powered() -> Line:
         in_a, known = rng.random(n) < 0.4, np.arange(n) < annotated
         cost = rng.random(n) < np.where(in_a, 0.25, 0.2)
         guess = np.where(rng.random(n) < 0.9, in_a, ~in_a)
-        ours = fairlib.annotation.prediction_powered(cost, guess, np.where(known, 2.0 * in_a - 1, np.nan))
-        truth, guessed = (np.stack([cost & a, a, cost & ~a, ~a], axis=1).astype(float) for a in (in_a, guess))
+        ours = fairlib.annotation.prediction_powered(
+            cost, guess, np.where(known, 2.0 * in_a - 1, np.nan)
+        )
+        truth, guessed = (
+            np.stack([cost & a, a, cost & ~a, ~a], axis=1).astype(float)
+            for a in (in_a, guess)
+        )
         parts = truth[known], guessed[known], guessed[~known]
-        (_, covariance), (_, variance) = np.cov(*(part @ derivatives(*parts[0].mean(axis=0)) for part in parts[:2]))
+        (_, covariance), (_, variance) = np.cov(
+            *(part @ derivatives(*parts[0].mean(axis=0)) for part in parts[:2])
+        )
         weight = covariance / variance / (1 + annotated / (n - annotated))
         a, share_a, b, share_b = means = ppi_mean_pointestimate(*parts, lam=weight)
-        low, high = np.ravel(ppi_mean_ci(*(part @ derivatives(*means) for part in parts), alpha=0.05, lam=weight))
+        low, high = np.ravel(
+            ppi_mean_ci(
+                *(part @ derivatives(*means) for part in parts), alpha=0.05, lam=weight
+            )
+        )
         found += [ours.estimate, ours.half_width]
         expected += [a / share_a - b / share_b, (high - low) / 2]
-    return compared("ppi_py", "estimates and half-widths at one weight", found, expected, within=1e-5)
+    return compared(
+        "ppi_py",
+        "estimates and half-widths at one weight",
+        found,
+        expected,
+        within=1e-5,
+    )
 
 
 def derivatives(a: float, share_a: float, b: float, share_b: float) -> np.ndarray:

@@ -7,7 +7,16 @@ from importlib import import_module
 
 __version__ = "0.2.0"
 
-_ROOMS = ("amplification", "auditing", "bernstein", "data", "ledger", "metrics", "plots", "tables")
+_ROOMS = (
+    "amplification",
+    "auditing",
+    "bernstein",
+    "data",
+    "ledger",
+    "metrics",
+    "plots",
+    "tables",
+)
 # Public names outlive moves: name -> where it lives; a name after a colon is taken out of the module.
 _PUBLIC = {name: name for name in _ROOMS} | {
     "Interval": "interval:Interval",

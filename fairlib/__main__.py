@@ -8,8 +8,14 @@ from fairlib import __doc__ as purpose
 from fairlib import __version__
 
 COMMANDS = {  # name -> (module, what it does)
-    "audit": ("auditing.command", "which groups a classifier treats differently, and how sure that is"),
-    "data": ("recipes.originals", "list the tables, or compute them again from genuine files"),
+    "audit": (
+        "auditing.command",
+        "which groups a classifier treats differently, and how sure that is",
+    ),
+    "data": (
+        "recipes.originals",
+        "list the tables, or compute them again from genuine files",
+    ),
     "ledger": ("ledger", "put together what the notebooks say of every printed number"),
 }
 
@@ -17,7 +23,9 @@ COMMANDS = {  # name -> (module, what it does)
 def main(arguments: list[str] | None = None) -> None:
     """Hand the arguments to the command's own `main`; what went wrong is one line, not a traceback."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(prog="fairlib", description=purpose.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="fairlib", description=purpose.splitlines()[0]
+    )
     parser.add_argument("--version", action="version", version=f"fairlib {__version__}")
     listed = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (_, does) in COMMANDS.items():

@@ -40,9 +40,13 @@ def amortized_disparity(cost, membership, *, proportions=None) -> np.ndarray:
     cost, membership = examples(cost, membership)
     if proportions is None:
         proportions = np.mean(membership == 1), np.mean(membership == -1)
-    shares = checked("proportions", proportions, "in (0, 1)", lambda share: (share > 0) & (share < 1))
+    shares = checked(
+        "proportions", proportions, "in (0, 1)", lambda share: (share > 0) & (share < 1)
+    )
     if shares.shape != (2,) or shares.sum() > 1 + 1e-12:
-        raise ValueError(f"proportions must be two shares that add up to at most 1, found {proportions}")
+        raise ValueError(
+            f"proportions must be two shares that add up to at most 1, found {proportions}"
+        )
     return cost * membership / np.where(membership == 1, *shares)
 
 
@@ -61,12 +65,16 @@ def half_width(n, *, variance, gamma, max_cost=1.0, confidence=0.95):
     0.248
     """
     n = checked("n", n, "positive", lambda n: n > 0)
-    variance, gamma, max_cost, log_term = _setting(variance, gamma, max_cost, confidence)
+    variance, gamma, max_cost, log_term = _setting(
+        variance, gamma, max_cost, confidence
+    )
     b = 2 * max_cost / (3 * gamma) * log_term
     return _plain((b + np.sqrt(b**2 + 8 * n * variance * log_term)) / (2 * n))
 
 
-def interval(cost, membership, *, variance="sample", gamma=None, max_cost=1.0, confidence=0.95) -> Interval:
+def interval(
+    cost, membership, *, variance="sample", gamma=None, max_cost=1.0, confidence=0.95
+) -> Interval:
     """Return the disparity between the groups with its Bernstein interval, [δ̄ - t, δ̄ + t] with t from eq. 3.
 
     variance : "sample" for the sample variance of the amortized disparity, a plug-in without a finite-sample guarantee;
@@ -82,7 +90,13 @@ def interval(cost, membership, *, variance="sample", gamma=None, max_cost=1.0, c
         gamma = min(np.mean(membership == 1), np.mean(membership == -1))
     if isinstance(variance, str) and variance == "sample":
         variance = amortized.var(ddof=1)
-    t = half_width(len(cost), variance=variance, gamma=gamma, max_cost=max_cost, confidence=confidence)
+    t = half_width(
+        len(cost),
+        variance=variance,
+        gamma=gamma,
+        max_cost=max_cost,
+        confidence=confidence,
+    )
     estimate = float(amortized.mean())
     return Interval(estimate, estimate - t, estimate + t, confidence, "bernstein")
 
@@ -134,14 +148,22 @@ def sample_size(bias, *, variance, gamma, max_cost=1.0, confidence=0.95):
     11903
     """
     bias = checked("bias", bias, "positive", lambda bias: bias > 0)
-    variance, gamma, max_cost, log_term = _setting(variance, gamma, max_cost, confidence)
+    variance, gamma, max_cost, log_term = _setting(
+        variance, gamma, max_cost, confidence
+    )
     with np.errstate(divide="ignore", over="ignore"):
         bound = (2 * variance + 2 * max_cost / (3 * gamma) * bias) * log_term / bias**2
     if not np.all(bound < 2.0**53):
-        raise ValueError(f"bias must be large enough for fewer than 2^53 examples, found {shown(bias)}")
+        raise ValueError(
+            f"bias must be large enough for fewer than 2^53 examples, found {shown(bias)}"
+        )
     n = np.maximum(np.floor(bound), 1)
-    for _ in range(2):  # where eq. 4 gives an integer up to rounding errors, eq. 3 decides on which side of it n lies
-        t = half_width(n, variance=variance, gamma=gamma, max_cost=max_cost, confidence=confidence)
+    for _ in range(
+        2
+    ):  # where eq. 4 gives an integer up to rounding errors, eq. 3 decides on which side of it n lies
+        t = half_width(
+            n, variance=variance, gamma=gamma, max_cost=max_cost, confidence=confidence
+        )
         n = n + (t >= bias)
     return _plain(n.astype(np.int64))
 
@@ -152,26 +174,43 @@ def smallest_bias(n, *, variance, gamma, max_cost=1.0, confidence=0.95):
     >>> round(smallest_bias(3160, variance="maximal", gamma=0.5), 5)
     0.09742
     """
-    return half_width(n, variance=variance, gamma=gamma, max_cost=max_cost, confidence=confidence)
+    return half_width(
+        n, variance=variance, gamma=gamma, max_cost=max_cost, confidence=confidence
+    )
 
 
-def _setting(variance, gamma, max_cost, confidence) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _setting(
+    variance, gamma, max_cost, confidence
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return σ², γ, C and -log[(1 - ρ)/2], checked."""
-    gamma = checked("gamma", gamma, "in (0, 0.5]", lambda gamma: (gamma > 0) & (gamma <= 0.5))
+    gamma = checked(
+        "gamma", gamma, "in (0, 0.5]", lambda gamma: (gamma > 0) & (gamma <= 0.5)
+    )
     max_cost = checked("max_cost", max_cost, "positive", lambda cost: cost > 0)
-    confidence = checked("confidence", confidence, "in [0, 1)", lambda rho: (rho >= 0) & (rho < 1))
+    confidence = checked(
+        "confidence", confidence, "in [0, 1)", lambda rho: (rho >= 0) & (rho < 1)
+    )
     if isinstance(variance, str) and variance == "maximal":
         variance = (max_cost / gamma) ** 2
-    variance = checked("variance", variance, "at least 0, or 'maximal'", lambda variance: variance >= 0)
+    variance = checked(
+        "variance", variance, "at least 0, or 'maximal'", lambda variance: variance >= 0
+    )
     return variance, gamma, max_cost, -np.log((1 - confidence) / 2)
 
 
-def _outcomes(label, prediction, protected) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _outcomes(
+    label, prediction, protected
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return label and prediction as 0/1, and membership as ±1, checked."""
     arrays = {"label": label, "prediction": prediction, "protected": protected}
-    outcomes = [checked(name, values, "0 or 1", lambda x: (x == 0) | (x == 1)) for name, values in arrays.items()]
+    outcomes = [
+        checked(name, values, "0 or 1", lambda x: (x == 0) | (x == 1))
+        for name, values in arrays.items()
+    ]
     if len({values.shape for values in outcomes}) > 1:
-        raise ValueError(f"{', '.join(arrays)} must have one length, found {', '.join(str(x.size) for x in outcomes)}")
+        raise ValueError(
+            f"{', '.join(arrays)} must have one length, found {', '.join(str(x.size) for x in outcomes)}"
+        )
     label, prediction, protected = np.array(outcomes, dtype=int)
     return label, prediction, 2 * protected - 1
 

@@ -40,16 +40,26 @@ def load(name: str, source: str = "auto") -> pd.DataFrame:
     check_word("source", source, ("bundled", "original", "auto"))
     check_word("name", name, names())
     if source == "auto":
-        source = "original" if originals_folder().is_dir() and recipe_of(name).ready else "bundled"
+        source = (
+            "original"
+            if originals_folder().is_dir() and recipe_of(name).ready
+            else "bundled"
+        )
     if source == "original":
         return recipe_of(name)()
     facts = card(name)
     path = BUNDLED / name / facts["file"]
     if not path.exists():
-        raise DataError(f"{path} is missing; restore it from the repository or run: {facts['command']}")
+        raise DataError(
+            f"{path} is missing; restore it from the repository or run: {facts['command']}"
+        )
     verify(path, sha256=facts["sha256"])
     csv = path.suffix == ".csv"
-    frame = pd.read_csv(path, keep_default_na=False, na_values=["NaN", ""]) if csv else pd.read_parquet(path)
+    frame = (
+        pd.read_csv(path, keep_default_na=False, na_values=["NaN", ""])
+        if csv
+        else pd.read_parquet(path)
+    )
     frame.attrs |= {"source": "bundled", "title": facts["title"]}
     return frame
 
@@ -76,7 +86,12 @@ def provenance(frame: pd.DataFrame) -> str:
 
 def originals_folder() -> Path:
     """Return the folder of genuine files: FAIRLIB_DATA, from `HERE` if relative, or else `data/original/`."""
-    return HERE / Path(os.environ.get("FAIRLIB_DATA") or ROOT / "data" / "original").expanduser()
+    return (
+        HERE
+        / Path(
+            os.environ.get("FAIRLIB_DATA") or ROOT / "data" / "original"
+        ).expanduser()
+    )
 
 
 def verify(path: Path, *, size: int = 0, sha256: str = "") -> None:
@@ -84,13 +99,19 @@ def verify(path: Path, *, size: int = 0, sha256: str = "") -> None:
     found = path.stat().st_size
     if size and found != size:
         what = "truncated" if found < size else "too long"
-        raise DataError(f"{path} is {what}: {found:,} bytes, expected {size:,}. Delete it and load again.")
+        raise DataError(
+            f"{path} is {what}: {found:,} bytes, expected {size:,}. Delete it and load again."
+        )
     if sha256:
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         if digest != sha256:
-            other = f"{path} is not the expected file: SHA-256 {digest}, expected {sha256}"
-            raise DataError(f"{other}. Delete it and load again, or restore the released version.")
+            other = (
+                f"{path} is not the expected file: SHA-256 {digest}, expected {sha256}"
+            )
+            raise DataError(
+                f"{other}. Delete it and load again, or restore the released version."
+            )
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
@@ -113,4 +134,6 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:
     """Write a table as CSV, whole, and alike on every machine."""
-    write_whole(path, lambda beside: frame.to_csv(beside, index=False, lineterminator="\n"))
+    write_whole(
+        path, lambda beside: frame.to_csv(beside, index=False, lineterminator="\n")
+    )

@@ -32,9 +32,16 @@ class Interval:
     method: str = ""
 
     def __post_init__(self) -> None:
-        checked("confidence", self.confidence, "in [0, 1)", lambda level: (level >= 0) & (level < 1))
+        checked(
+            "confidence",
+            self.confidence,
+            "in [0, 1)",
+            lambda level: (level >= 0) & (level < 1),
+        )
         if self.low > self.high:
-            raise ValueError(f"low must not exceed high, found low={self.low}, high={self.high}")
+            raise ValueError(
+                f"low must not exceed high, found low={self.low}, high={self.high}"
+            )
 
     @property
     def half_width(self) -> float:
@@ -49,16 +56,24 @@ class Interval:
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
-        level = f"{min(100 * self.confidence, 99.99):.4g}% {self.method}".strip()  # never "100%": nothing is certain
+        level = (
+            f"{min(100 * self.confidence, 99.99):.4g}% {self.method}".strip()
+        )  # never "100%": nothing is certain
         undefined = np.isnan([self.estimate, self.low, self.high]).any()
-        found = "undefined" if undefined else f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        found = (
+            "undefined"
+            if undefined
+            else f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        )
         return f"{found} ({level})"
 
     def _repr_html_(self) -> str:
         return f"<span>{escape(str(self))}</span>"
 
 
-def bisection(rejects: Callable[[np.ndarray], np.ndarray], low, high, *, steps: int) -> np.ndarray:
+def bisection(
+    rejects: Callable[[np.ndarray], np.ndarray], low, high, *, steps: int
+) -> np.ndarray:
     """Halve between `low`, which is rejected, and `high`, which is not; return what surely is rejected, as arrays."""
     low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
     for _ in range(steps):
@@ -79,13 +94,31 @@ def over_runs(values, *, confidence: float = 0.95) -> Interval:
     """
     values = checked("values", values, "finite", np.isfinite)
     if values.ndim != 1 or values.size < 2:
-        raise ValueError(f"values must be a vector of at least 2 runs, found shape {values.shape}")
+        raise ValueError(
+            f"values must be a vector of at least 2 runs, found shape {values.shape}"
+        )
     check_confidence(confidence)
-    mean, margin = values.mean(), stats.t.ppf((1 + confidence) / 2, values.size - 1) * stats.sem(values)
-    return Interval(float(mean), mean - margin, mean + margin, confidence, f"t over {values.size} runs")
+    mean, margin = (
+        values.mean(),
+        stats.t.ppf((1 + confidence) / 2, values.size - 1) * stats.sem(values),
+    )
+    return Interval(
+        float(mean),
+        mean - margin,
+        mean + margin,
+        confidence,
+        f"t over {values.size} runs",
+    )
 
 
-def bootstrap(counts, statistic: Callable, *, resamples: int = 2000, confidence: float = 0.95, rng=None) -> Interval:
+def bootstrap(
+    counts,
+    statistic: Callable,
+    *,
+    resamples: int = 2000,
+    confidence: float = 0.95,
+    rng=None,
+) -> Interval:
     """Percentile interval for a statistic of examples that depends on how many there are of each kind only.
 
     counts : whole numbers of any shape, such as groups x labels x predictions.
@@ -102,17 +135,37 @@ def bootstrap(counts, statistic: Callable, *, resamples: int = 2000, confidence:
     0.200 [0.048, 0.341] (95% bootstrap, 2000 resamples)
     """
     check_confidence(confidence)
-    counts = checked("counts", counts, "whole numbers of at least 0", lambda n: (n >= 0) & (n == np.floor(n)))
-    n = checked("counts", counts.sum(), "in all 1 to 2^63", lambda n: (n > 0) & (n < 2.0**63))
+    counts = checked(
+        "counts",
+        counts,
+        "whole numbers of at least 0",
+        lambda n: (n >= 0) & (n == np.floor(n)),
+    )
+    n = checked(
+        "counts", counts.sum(), "in all 1 to 2^63", lambda n: (n > 0) & (n < 2.0**63)
+    )
     checked("resamples", resamples, "at least 2", lambda number: number >= 2)
-    drawn = np.random.default_rng(rng).multinomial(int(n), counts.ravel() / n, size=resamples)
-    with np.errstate(invalid="ignore", divide="ignore"):  # an empty group has no rate: NaN
-        values = np.asarray(statistic(np.vstack([counts.ravel(), drawn]).reshape(-1, *counts.shape)), dtype=float)
+    drawn = np.random.default_rng(rng).multinomial(
+        int(n), counts.ravel() / n, size=resamples
+    )
+    with np.errstate(
+        invalid="ignore", divide="ignore"
+    ):  # an empty group has no rate: NaN
+        values = np.asarray(
+            statistic(np.vstack([counts.ravel(), drawn]).reshape(-1, *counts.shape)),
+            dtype=float,
+        )
     if values.shape != (1 + resamples,):
-        raise ValueError(f"statistic must return a number per replicate, {1 + resamples}, found shape {values.shape}")
+        raise ValueError(
+            f"statistic must return a number per replicate, {1 + resamples}, found shape {values.shape}"
+        )
     estimate, replicates = float(values[0]), values[1:]
     missing = np.isnan(replicates + estimate)
-    low = np.quantile(np.where(missing, -np.inf, replicates), (1 - confidence) / 2, method="lower")
-    high = np.quantile(np.where(missing, np.inf, replicates), (1 + confidence) / 2, method="higher")
+    low = np.quantile(
+        np.where(missing, -np.inf, replicates), (1 - confidence) / 2, method="lower"
+    )
+    high = np.quantile(
+        np.where(missing, np.inf, replicates), (1 + confidence) / 2, method="higher"
+    )
     ends = float(min(low, estimate)), float(max(high, estimate))
     return Interval(estimate, *ends, confidence, f"bootstrap, {resamples} resamples")

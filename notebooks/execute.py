@@ -33,8 +33,14 @@ class Runner(ExecutePreprocessor):
         self.place = f"cell {index + 1} (id '{cell.id}')"
         done = super().preprocess_cell(cell, resources, index)
         for widget in self.widget_state.values():
-            if failed := [output for output in widget.get("outputs", ()) if output["output_type"] == "error"]:
-                raise RuntimeError(f"a widget shows {failed[0]['ename']}: {failed[0]['evalue']}")
+            if failed := [
+                output
+                for output in widget.get("outputs", ())
+                if output["output_type"] == "error"
+            ]:
+                raise RuntimeError(
+                    f"a widget shows {failed[0]['ename']}: {failed[0]['evalue']}"
+                )
         return done
 
     def on_comm_open_jupyter_widget(self, message):
@@ -52,13 +58,17 @@ class Runner(ExecutePreprocessor):
 def execute(source: Path, target: Path) -> None:
     """Run `source` in its own folder and write the executed copy to `target`, with one line of progress."""
     notebook = nbformat.read(source, as_version=4)
-    if folder := os.environ.get("FAIRLIB_DATA"):  # named from where the user stands, which is not where the cells run
+    if folder := os.environ.get(
+        "FAIRLIB_DATA"
+    ):  # named from where the user stands, which is not where the cells run
         os.environ["FAIRLIB_DATA"] = str(Path(folder).expanduser().absolute())
     with tempfile.TemporaryDirectory() as folder:
         run(notebook, source, target, sockets=Path(folder) / "kernel")
 
 
-def run(notebook: nbformat.NotebookNode, source: Path, target: Path, *, sockets: Path) -> None:
+def run(
+    notebook: nbformat.NotebookNode, source: Path, target: Path, *, sockets: Path
+) -> None:
     """Run the cells, write the executed copy, and say so; or say which cell failed."""
     # Kernels that start at the same time may pick the same ports, and then wait for each other for ever. Sockets in a
     # folder of their own cannot be mixed up.
@@ -77,15 +87,23 @@ def run(notebook: nbformat.NotebookNode, source: Path, target: Path, *, sockets:
     started = time.monotonic()
     try:
         runner.preprocess(notebook, {"metadata": {"path": str(source.parent)}})
-    except (CellExecutionError, CellTimeoutError, RuntimeError) as error:  # RuntimeError: the kernel died or never came
+    except (
+        CellExecutionError,
+        CellTimeoutError,
+        RuntimeError,
+    ) as error:  # RuntimeError: the kernel died or never came
         failed = target.with_suffix(".failed.ipynb")
         write_whole(notebook, failed)
-        sys.exit(f"{source.stem}: {runner.place} failed: {reason(error)}\n  (see {failed})")
+        sys.exit(
+            f"{source.stem}: {runner.place} failed: {reason(error)}\n  (see {failed})"
+        )
     write_whole(notebook, target)
     # What the notebook wrote, so that `make` runs it again when one of these is deleted.
     figures = ROOT.glob(f"figures/{source.stem.split('_')[0]}_*")
     outputs = sorted([*figures, *ROOT.glob(f"build/ledger/{source.stem}.csv")])
-    target.with_suffix(".outputs").write_text("".join(f"{path.relative_to(ROOT)}\n" for path in outputs))
+    target.with_suffix(".outputs").write_text(
+        "".join(f"{path.relative_to(ROOT)}\n" for path in outputs)
+    )
     target.with_suffix(".failed.ipynb").unlink(missing_ok=True)
     print(f"{source.stem}: done in {time.monotonic() - started:.1f} s", flush=True)
 
@@ -110,7 +128,11 @@ def write_whole(notebook: nbformat.NotebookNode, target: Path) -> None:
 def has_outputs(path: Path) -> bool:
     """Whether any code cell of the stored notebook carries outputs or an execution count."""
     notebook = nbformat.read(path, as_version=4)
-    return any(cell.outputs or cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
+    return any(
+        cell.outputs or cell.execution_count
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    )
 
 
 def strip(path: Path) -> None:
@@ -127,8 +149,14 @@ def strip(path: Path) -> None:
 def student(source: Path, target: Path) -> None:
     """Write the student's copy of a stored notebook: the same without the cells that are tagged `solution`."""
     notebook = nbformat.read(source, as_version=4)
-    notebook.cells = [cell for cell in notebook.cells if "solution" not in cell.metadata.get("tags", [])]
-    notebook.cells.insert(0, nbformat.v4.new_markdown_cell(STUDENT.format(name=source.name), id="student"))
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if "solution" not in cell.metadata.get("tags", [])
+    ]
+    notebook.cells.insert(
+        0, nbformat.v4.new_markdown_cell(STUDENT.format(name=source.name), id="student")
+    )
     write_whole(notebook, target)
 
 
@@ -136,7 +164,9 @@ def main(arguments: list[str]) -> None:
     """Dispatch on the first argument."""
     if arguments and arguments[0] == "--check":
         if dirty := [path for path in arguments[1:] if has_outputs(Path(path))]:
-            sys.exit(f"stored with outputs: {', '.join(dirty)}\n  strip with: python {sys.argv[0]} --strip ...")
+            sys.exit(
+                f"stored with outputs: {', '.join(dirty)}\n  strip with: python {sys.argv[0]} --strip ..."
+            )
     elif arguments and arguments[0] == "--strip":
         for path in arguments[1:]:
             strip(Path(path))

@@ -64,8 +64,16 @@ BARRIERS = """(rules) => axe.run(document, {
   return [...violations, ...hidden].filter(({nodes}) => nodes.length)
     .map(({id, impact, nodes}) => [impact, id, nodes.length, nodes[0].html.slice(0, 160)]);
 })"""
-OF_LOOKS = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]
-RULES = {(1280, "light"): None, (390, "dark"): OF_LOOKS}  # all at first, then those whose answer depends on the look
+OF_LOOKS = [
+    "color-contrast",
+    "link-in-text-block",
+    "scrollable-region-focusable",
+    "target-size",
+]
+RULES = {
+    (1280, "light"): None,
+    (390, "dark"): OF_LOOKS,
+}  # all at first, then those whose answer depends on the look
 
 
 LEDGER = """() => {
@@ -122,15 +130,21 @@ def serve(folder: Path) -> str:
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))
+    )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{server.server_port}/"
 
 
-async def visit(browser, base: str, name: str, axe: str, pictures: Path | None) -> tuple[dict, list[str]]:
+async def visit(
+    browser, base: str, name: str, axe: str, pictures: Path | None
+) -> tuple[dict, list[str]]:
     """Visit one page in all looks; return what it holds, and what is wrong with it."""
     wrong, weight = [], []
-    context = await browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context = await browser.new_context(
+        viewport={"width": 1280, "height": 900}, reduced_motion="reduce"
+    )
     page = await context.new_page()
 
     async def let_pass(route):
@@ -140,10 +154,24 @@ async def visit(browser, base: str, name: str, axe: str, pictures: Path | None) 
         await route.abort()
 
     await context.route("**/*", let_pass)
-    page.on("console", lambda said: wrong.append(f"console: {said.text[:200]}") if said.type == "error" else None)
+    page.on(
+        "console",
+        lambda said: (
+            wrong.append(f"console: {said.text[:200]}")
+            if said.type == "error"
+            else None
+        ),
+    )
     page.on("pageerror", lambda error: wrong.append(f"error: {str(error)[:200]}"))
     page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
-    page.on("response", lambda answer: wrong.append(f"{answer.status}: {answer.url}") if answer.status >= 400 else None)
+    page.on(
+        "response",
+        lambda answer: (
+            wrong.append(f"{answer.status}: {answer.url}")
+            if answer.status >= 400
+            else None
+        ),
+    )
     page.on("requestfinished", lambda request: weight.append(request))
     await page.goto(base + name, wait_until="load")
     await page.evaluate(READY)
@@ -157,17 +185,28 @@ async def visit(browser, base: str, name: str, axe: str, pictures: Path | None) 
     for width, scheme in LOOKS:
         await page.set_viewport_size({"width": width, "height": 900})
         await page.emulate_media(color_scheme=scheme)
-        await page.wait_for_timeout(400)  # the theme waits 300 ms before it looks again at what scrolls
+        await page.wait_for_timeout(
+            400
+        )  # the theme waits 300 ms before it looks again at what scrolls
         if wider := await page.evaluate(WIDER):
             wrong.append(f"{width} {scheme}: wider than the page: {wider}")
         if (width, scheme) in RULES:
-            for impact, rule, count, example in await page.evaluate(BARRIERS, RULES[width, scheme]):
+            for impact, rule, count, example in await page.evaluate(
+                BARRIERS, RULES[width, scheme]
+            ):
                 if impact in ("serious", "critical"):
-                    wrong.append(f"{width} {scheme}: axe, {impact}: {rule}, {count} times, as in {example}")
+                    wrong.append(
+                        f"{width} {scheme}: axe, {impact}: {rule}, {count} times, as in {example}"
+                    )
         if pictures:
-            where = pictures / f"{name.replace('/', '_').removesuffix('.html')}_{width}_{scheme}.png"
+            where = (
+                pictures
+                / f"{name.replace('/', '_').removesuffix('.html')}_{width}_{scheme}.png"
+            )
             await page.screenshot(path=where, full_page=True)
-    found["bytes"] = sum([(await request.sizes())["responseBodySize"] for request in weight])
+    found["bytes"] = sum(
+        [(await request.sizes())["responseBodySize"] for request in weight]
+    )
     wrong += await page.evaluate(FRAMES)
     await context.close()
     return found, wrong
@@ -184,36 +223,52 @@ def dead_links(base: str, pages: dict[str, dict]) -> dict[str, list[str]]:
                 continue
             target = target or "index.html"
             known = pages.get(target, {}).get("ids", [])
-            if not (SITE / target).is_file() or (anchor and target in pages and unquote(anchor) not in known):
-                dead.setdefault(name, []).append(f"leads nowhere: {link.removeprefix(base)}")
+            if not (SITE / target).is_file() or (
+                anchor and target in pages and unquote(anchor) not in known
+            ):
+                dead.setdefault(name, []).append(
+                    f"leads nowhere: {link.removeprefix(base)}"
+                )
     return dead
 
 
 async def check(axe: str, pictures: Path | None) -> int:
     """Visit all pages, a few at a time; print what is wrong, and return how many things are."""
-    base, names = serve(SITE), sorted(str(path.relative_to(SITE)) for path in SITE.rglob("*.html"))
+    base, names = (
+        serve(SITE),
+        sorted(str(path.relative_to(SITE)) for path in SITE.rglob("*.html")),
+    )
     names = [name for name in names if not name.startswith("_static/")]
     room, pages, wrong = asyncio.Semaphore(TOGETHER), {}, {}
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     async with async_playwright() as tools:
-        browser = await tools.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = await tools.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        )
 
         async def one(name):
             async with room:
-                pages[name], wrong[name] = await visit(browser, base, name, axe, pictures)
+                pages[name], wrong[name] = await visit(
+                    browser, base, name, axe, pictures
+                )
 
         await asyncio.gather(*map(one, names))
         await browser.close()
     for name, links in dead_links(base, pages).items():
         wrong[name] += links
     for name in names:
-        print(f"{name}: {pages[name]['bytes'] // 1024} kB" + "".join(f"\n  {each}" for each in wrong[name]))
+        print(
+            f"{name}: {pages[name]['bytes'] // 1024} kB"
+            + "".join(f"\n  {each}" for each in wrong[name])
+        )
     return sum(map(len, wrong.values()))
 
 
 def main() -> None:
     """Read the arguments, check, and fail if something is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--axe", type=Path, default=AXE)
     parser.add_argument("--pictures", type=Path)
     asked = parser.parse_args()

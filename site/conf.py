@@ -14,7 +14,11 @@ HERE = Path(__file__).resolve().parent
 def origin() -> str:
     """Return where this checkout came from; nothing if git does not know."""
     asked = ["git", "-C", str(HERE), "remote", "get-url", "origin"]
-    return subprocess.run(asked, capture_output=True, text=True).stdout.strip() if shutil.which("git") else ""
+    return (
+        subprocess.run(asked, capture_output=True, text=True).stdout.strip()
+        if shutil.which("git")
+        else ""
+    )
 
 
 project = "fairlib"
@@ -49,7 +53,10 @@ if address := re.search(
     html_theme_options |= {
         "repository_url": f"https://github.com/{address[1]}",
         "repository_branch": "main",
-        "launch_buttons": {"binderhub_url": "https://mybinder.org", "colab_url": "https://colab.research.google.com"},
+        "launch_buttons": {
+            "binderhub_url": "https://mybinder.org",
+            "colab_url": "https://colab.research.google.com",
+        },
     }
 html_static_path = ["_static", "vendor"]
 html_css_files = ["site.css"]
@@ -70,10 +77,17 @@ python_use_unqualified_type_names = True
 def as_rst(app, what, name, thing, options, lines) -> None:
     """Turn the form of our docstrings ("name : what it is", sections underlined with dashes) into what Sphinx reads."""
     text = re.sub(r"^(Parameters)\n-+\n", "", "\n".join(lines), flags=re.MULTILINE)
-    text = re.sub(r"^(Returns|Notes|Columns)\n-+\n", r"**\1.** ", text, flags=re.MULTILINE)
-    code, item = re.compile(r"(``.+?``|`[^`\n]+`)"), re.compile(r"((?:\w+, )*\w+) : (.+)$")
+    text = re.sub(
+        r"^(Returns|Notes|Columns)\n-+\n", r"**\1.** ", text, flags=re.MULTILINE
+    )
+    code, item = (
+        re.compile(r"(``.+?``|`[^`\n]+`)"),
+        re.compile(r"((?:\w+, )*\w+) : (.+)$"),
+    )
     shown, given = [], text.splitlines()
-    for line, after in zip(given, [*given[1:], ""], strict=False):  # of an empty docstring nothing
+    for line, after in zip(
+        given, [*given[1:], ""], strict=False
+    ):  # of an empty docstring nothing
         if line.lstrip().startswith((">>>", "...")) or (
             line and shown and shown[-1].lstrip().startswith((">>>", "..."))
         ):
@@ -81,7 +95,9 @@ def as_rst(app, what, name, thing, options, lines) -> None:
             continue
         parts = code.split(line)
         parts[::2] = [re.sub(r"([*|_])", r"\\\1", part) for part in parts[::2]]
-        parts[2::2] = [re.sub(r"^(?=\w)", r"\\ ", part) for part in parts[2::2]]  # `name`s
+        parts[2::2] = [
+            re.sub(r"^(?=\w)", r"\\ ", part) for part in parts[2::2]
+        ]  # `name`s
         escaped, found = "".join(parts), item.match(line)
         if found and (not after or after.startswith("    ") or item.match(after)):
             shown += ["", f"``{found[1]}``", f"    {escaped.split(' : ', 1)[1]}"]

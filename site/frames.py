@@ -32,7 +32,13 @@ from fairlib.data import ROOT
 from fairlib.plots import save
 
 BUILT = ROOT / "build" / "frames"
-APART = {"hosted", "exercise", "stub", "solution", "check"}  # the tags of cells on which no widget rests
+APART = {
+    "hosted",
+    "exercise",
+    "stub",
+    "solution",
+    "check",
+}  # the tags of cells on which no widget rests
 SLIDERS = (ipywidgets.IntSlider, ipywidgets.FloatSlider)
 ALLOWED = (*SLIDERS, ipywidgets.SelectionSlider, ipywidgets.Dropdown, ipywidgets.Text)
 SOURCE = re.compile(r"(Data: |Computed |No data ).*")
@@ -43,7 +49,9 @@ class Frames(NamedTuple):
     """What the site shows of a widget: a caption that is true at every setting, and the values of its controls."""
 
     caption: str
-    values: dict[str, tuple]  # of a control that chooses among values: all of them, if it is not named
+    values: dict[
+        str, tuple
+    ]  # of a control that chooses among values: all of them, if it is not named
 
 
 FRAMES = {
@@ -55,9 +63,15 @@ FRAMES = {
     "01_mnli_genres": Frames(
         "Half-width of a 95 % Bernstein interval (eq. 3, C = 1) and its two parts, for a smaller group with the share "
         "gamma and a mean squared cost on both sides; the dots are at n and at four times n.",
-        {"n": (100, 500, 2000, 5000), "gamma": (0.02, 0.1, 0.3, 0.5), "mean_square": (0.01, 0.05, 0.25, 1.0)},
+        {
+            "n": (100, 500, 2000, 5000),
+            "gamma": (0.02, 0.1, 0.3, 0.5),
+            "mean_square": (0.01, 0.05, 0.25, 1.0),
+        },
     ),
-    "03_one_framework": Frames("The metrics of Table 2 and its variants that fit these answers.", {}),
+    "03_one_framework": Frames(
+        "The metrics of Table 2 and its variants that fit these answers.", {}
+    ),
     "08_celeba": Frames(
         "t intervals over the runs (left), and the half-width from 2 to 30 runs if further ones vary as much as the "
         "five that there are (right, the mark at the number that is chosen).",
@@ -70,7 +84,11 @@ FRAMES = {
     "13_what_printed_tables_give_away": Frames(
         "Lines: what a mean of so many runs can be, if each is a share of so many images; band: what is printed so. Of "
         "the dev set, 30 images show an airplane, 51 a teddy bear, 203 a bicycle and 537 a car.",
-        {"printed": ("1.23", "1.33", "6.60", "6.67", "7.88"), "runs": (1, 5, 10), "images": (30, 51, 203, 537)},
+        {
+            "printed": ("1.23", "1.33", "6.60", "6.67", "7.88"),
+            "runs": (1, 5, 10),
+            "images": (30, 51, 203, 537),
+        },
     ),
 }
 
@@ -98,8 +116,13 @@ def control(name: str, given: object, values: tuple | None) -> Control:
     widget = ipywidgets.interactive.widget_from_abbrev(given) or given
     if not isinstance(widget, ALLOWED):
         allowed = ", ".join(kind.__name__ for kind in ALLOWED)
-        raise ValueError(f"control {name!r} must be one of {allowed}, found {type(widget).__name__}")
-    listed = [each if isinstance(each, tuple) else (str(each), each) for each in getattr(widget, "options", ())]
+        raise ValueError(
+            f"control {name!r} must be one of {allowed}, found {type(widget).__name__}"
+        )
+    listed = [
+        each if isinstance(each, tuple) else (str(each), each)
+        for each in getattr(widget, "options", ())
+    ]
     labels = {value: label for label, value in listed}
     values = tuple(labels) if values is None else values
 
@@ -107,14 +130,26 @@ def control(name: str, given: object, values: tuple | None) -> Control:
         if not isinstance(widget, SLIDERS):
             return isinstance(widget, ipywidgets.Text) or value in labels
         steps = (value - widget.min) / widget.step
-        return widget.min <= value <= widget.max and math.isclose(steps, round(steps), abs_tol=1e-6)
+        return widget.min <= value <= widget.max and math.isclose(
+            steps, round(steps), abs_tol=1e-6
+        )
 
     if not all(map(possible, values)) or widget.value not in values:
         must = f"be some that it can take, and {widget.value!r} among them"
-        raise ValueError(f"values of control {name!r} must {must}, found {list(values)}")
-    options = tuple((f"{each:,}" if isinstance(widget, SLIDERS) else labels.get(each, each), each) for each in values)
+        raise ValueError(
+            f"values of control {name!r} must {must}, found {list(values)}"
+        )
+    options = tuple(
+        (f"{each:,}" if isinstance(widget, SLIDERS) else labels.get(each, each), each)
+        for each in values
+    )
     slides = isinstance(widget, (*SLIDERS, ipywidgets.SelectionSlider))
-    return Control((widget.description or name).replace("_", " "), options, values.index(widget.value), slides)
+    return Control(
+        (widget.description or name).replace("_", " "),
+        options,
+        values.index(widget.value),
+        slides,
+    )
 
 
 @contextlib.contextmanager
@@ -130,19 +165,35 @@ def without_jupyter():
     with (
         mock.patch.object(plots, "save", remember),
         mock.patch.object(plt, "show", lambda *figures: shown.extend(figures)),
-        mock.patch.object(IPython.display, "display", lambda *things: shown.extend(things)),
-        mock.patch.object(ipywidgets, "interact", lambda function, **given: calls.append((function, given))),
+        mock.patch.object(
+            IPython.display, "display", lambda *things: shown.extend(things)
+        ),
+        mock.patch.object(
+            ipywidgets,
+            "interact",
+            lambda function, **given: calls.append((function, given)),
+        ),
     ):
         yield shown, calls, saved
 
 
 def widget_of(path: Path, calls: list, saved: list) -> Widget:
     """Run a stored notebook as far as the cell behind its widget, and return the widget."""
-    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    cells = [
+        cell
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code"
+    ]
     cells = [cell for cell in cells if not APART & {*cell.metadata.get("tags", [])}]
-    places = [place for place, cell in enumerate(cells) if "widget" in cell.metadata.get("tags", [])]
+    places = [
+        place
+        for place, cell in enumerate(cells)
+        if "widget" in cell.metadata.get("tags", [])
+    ]
     if len(places) != 1:
-        raise ValueError(f"{path.stem} must have one cell with the tag 'widget', found {len(places)}")
+        raise ValueError(
+            f"{path.stem} must have one cell with the tag 'widget', found {len(places)}"
+        )
     names = {"__name__": "__main__", "display": IPython.display.display}
     with contextlib.chdir(path.parent), contextlib.redirect_stdout(io.StringIO()):
         for cell in cells[: places[0] + 2]:
@@ -154,7 +205,9 @@ def source(caption: str) -> str:
     """Return the end of a caption, which says on what the picture rests."""
     found = SOURCE.search(" ".join(caption.split()))
     if not found:
-        raise ValueError(f"a widget's picture must end its caption with 'Data: ...' or the like, found {caption!r}")
+        raise ValueError(
+            f"a widget's picture must end its caption with 'Data: ...' or the like, found {caption!r}"
+        )
     return found.group()
 
 
@@ -181,20 +234,36 @@ def words(figure: plt.Figure) -> list[str]:
     """Return what stands in a figure's titles and legends."""
     titles = [ax.get_title() for ax in figure.axes]
     legends = [*figure.legends, *(ax.get_legend() for ax in figure.axes)]
-    found = [*titles, *(text.get_text() for legend in legends if legend for text in legend.get_texts())]
+    found = [
+        *titles,
+        *(
+            text.get_text()
+            for legend in legends
+            if legend
+            for text in legend.get_texts()
+        ),
+    ]
     return [" ".join(text.split()) for text in found if text]
 
 
 def changing(said: dict[str, list[str]]) -> dict[str, str]:
     """Return of each setting's words those that are not the same at all settings."""
     same = set.intersection(*map(set, said.values()))
-    return {key: "; ".join(text for text in found if text not in same) for key, found in said.items()}
+    return {
+        key: "; ".join(text for text in found if text not in same)
+        for key, found in said.items()
+    }
 
 
 def html(shown: list, printed: str) -> str:
     """Return what a widget's function displays and prints, as a notebook shows it."""
-    tables = [re.sub(r"<style.*?</style>", "", table._repr_html_(), flags=re.DOTALL) for table in shown]
-    return "".join(tables) + (f"<p>{escape(printed.strip())}</p>" if printed.strip() else "")
+    tables = [
+        re.sub(r"<style.*?</style>", "", table._repr_html_(), flags=re.DOTALL)
+        for table in shown
+    ]
+    return "".join(tables) + (
+        f"<p>{escape(printed.strip())}</p>" if printed.strip() else ""
+    )
 
 
 def form(controls: list[Control], facts: dict) -> str:
@@ -208,7 +277,9 @@ def form(controls: list[Control], facts: dict) -> str:
                 for place, (words, _) in enumerate(options)
             )
             field = f"<select>{choices}</select>"
-        parts.append(f"<label><span><span>{escape(label)}</span> <b></b></span>{field}</label>")
+        parts.append(
+            f"<label><span><span>{escape(label)}</span> <b></b></span>{field}</label>"
+        )
     facts |= {"options": [[words for words, _ in each.options] for each in controls]}
     data = json.dumps(facts, ensure_ascii=False).replace("</", r"<\/")
     count = math.prod(len(each.options) for each in controls)
@@ -228,29 +299,56 @@ def draw(path: Path, chosen: Frames, folder: Path) -> int:
     with without_jupyter() as (shown, calls, saved), plt.rc_context():
         widget = widget_of(path, calls, saved)
         if unknown := chosen.values.keys() - widget.given.keys():
-            raise ValueError(f"values must be of the controls {list(widget.given)}, found {sorted(unknown)}")
-        controls = [control(name, given, chosen.values.get(name)) for name, given in widget.given.items()]
+            raise ValueError(
+                f"values must be of the controls {list(widget.given)}, found {sorted(unknown)}"
+            )
+        controls = [
+            control(name, given, chosen.values.get(name))
+            for name, given in widget.given.items()
+        ]
         caption = f"{chosen.caption} {source(widget.caption)}"
         start, said, tables = [each.first for each in controls], {}, {}
-        for options in itertools.product(*(enumerate(each.options) for each in controls)):
+        for options in itertools.product(
+            *(enumerate(each.options) for each in controls)
+        ):
             places = [place for place, _ in options]
             key = "-".join(map(str, places))
             shown.clear()
             with contextlib.redirect_stdout(io.StringIO()) as printed:
-                widget.function(**{name: value for name, (_, (_, value)) in zip(widget.given, options, strict=True)})
+                widget.function(
+                    **{
+                        name: value
+                        for name, (_, (_, value)) in zip(
+                            widget.given, options, strict=True
+                        )
+                    }
+                )
             if not any(isinstance(thing, plt.Figure) for thing in shown):
                 tables[key] = html(shown, printed.getvalue())
                 continue
             (figure,) = shown
             said[key], text = words(figure), svg(figure, widget)
-            if places == start and text != (plots.FIGURES / f"{widget.figure}.svg").read_text(encoding="utf-8"):
-                raise ValueError(f"the first setting of a widget must show {widget.figure}.svg, found another picture")
+            if places == start and text != (
+                plots.FIGURES / f"{widget.figure}.svg"
+            ).read_text(encoding="utf-8"):
+                raise ValueError(
+                    f"the first setting of a widget must show {widget.figure}.svg, found another picture"
+                )
             setting = "; ".join(
-                f"{each.label} {label}" for each, (_, (label, _)) in zip(controls, options, strict=True)
+                f"{each.label} {label}"
+                for each, (_, (label, _)) in zip(controls, options, strict=True)
             )
-            (folder / f"{key}.svg").write_text(described(text, f"{setting}. {caption}"), encoding="utf-8")
-    facts = {"tables": tables} if tables else {"pictures": f"../frames/{folder.name}", "said": changing(said)}
-    (folder / "controls.html").write_text(form(controls, facts | {"caption": caption}), encoding="utf-8")
+            (folder / f"{key}.svg").write_text(
+                described(text, f"{setting}. {caption}"), encoding="utf-8"
+            )
+    facts = (
+        {"tables": tables}
+        if tables
+        else {"pictures": f"../frames/{folder.name}", "said": changing(said)}
+    )
+    (folder / "controls.html").write_text(
+        form(controls, facts | {"caption": caption}), encoding="utf-8"
+    )
     return len(said) + len(tables)
 
 
@@ -259,7 +357,10 @@ def main() -> None:
     shutil.rmtree(BUILT, ignore_errors=True)
     with ProcessPoolExecutor(max_workers=os.cpu_count(), max_tasks_per_child=1) as pool:
         paths = [ROOT / "notebooks" / f"{name}.ipynb" for name in FRAMES]
-        drawn = [pool.submit(draw, path, FRAMES[path.stem], BUILT / path.stem) for path in paths]
+        drawn = [
+            pool.submit(draw, path, FRAMES[path.stem], BUILT / path.stem)
+            for path in paths
+        ]
         for path, count in zip(paths, drawn, strict=True):
             try:
                 print(f"{path.stem}: {count.result()} settings", flush=True)

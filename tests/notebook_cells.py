@@ -16,7 +16,9 @@ def cells(name):
     return {
         cell.id: cell.source
         for cell in notebook.cells
-        if cell.cell_type == "code" and cell.id != "hosted" and not EXERCISES & {*cell.metadata.get("tags", ())}
+        if cell.cell_type == "code"
+        and cell.id != "hosted"
+        and not EXERCISES & {*cell.metadata.get("tags", ())}
     }
 
 
@@ -41,9 +43,14 @@ def bound_and_taken(code):
     for instruction in dis.get_instructions(code):
         if instruction.opname in ("STORE_NAME", "STORE_GLOBAL"):
             made.add(instruction.argval)
-        elif instruction.opname in ("LOAD_NAME", "LOAD_GLOBAL") and instruction.argval not in made:
+        elif (
+            instruction.opname in ("LOAD_NAME", "LOAD_GLOBAL")
+            and instruction.argval not in made
+        ):
             taken.add(instruction.argval)
-        elif hasattr(instruction.argval, "co_code"):  # the body of a function, run when all is bound
+        elif hasattr(
+            instruction.argval, "co_code"
+        ):  # the body of a function, run when all is bound
             taken |= bound_and_taken(instruction.argval)[1]
     return made, taken
 
@@ -59,4 +66,7 @@ def altered(source):
         while isinstance(node, (ast.Attribute, ast.Subscript)):
             node = node.value
             found |= {node.id} if isinstance(node, ast.Name) else set()
-    return found - {"plt", "plots"}  # modules: showing and saving a figure alters nothing
+    return found - {
+        "plt",
+        "plots",
+    }  # modules: showing and saving a figure alters nothing

@@ -10,12 +10,22 @@ def model(rng, *, effect, sources=12, terms=4, source_spread=0.5, term_spread=0.
     """Return predictions on every source with every term of every group; `effect` is each group's logit."""
     rng = np.random.default_rng(rng)
     shape = (sources, len(effect), terms)
-    sure = 0.7 + rng.normal(0, source_spread, sources)[:, None, None] + rng.normal(0, term_spread, shape[1:])
-    sure = (sure + np.asarray(effect, dtype=float)[None, :, None] + rng.logistic(0, 0.5, shape)).ravel()
+    sure = (
+        0.7
+        + rng.normal(0, source_spread, sources)[:, None, None]
+        + rng.normal(0, term_spread, shape[1:])
+    )
+    sure = (
+        sure
+        + np.asarray(effect, dtype=float)[None, :, None]
+        + rng.logistic(0, 0.5, shape)
+    ).ravel()
     source, group, term = np.indices(shape).reshape(3, -1)
     label = source % 2
     p = 1 / (1 + np.exp(-np.where(label == 1, sure, -sure)))
-    frame = pd.DataFrame({"source": source, "group": group, "term": group * terms + term, "label": label})
+    frame = pd.DataFrame(
+        {"source": source, "group": group, "term": group * terms + term, "label": label}
+    )
     return frame.assign(prediction=(p > 0.5).astype(int), p_0=1 - p, p_1=p)
 
 
@@ -27,4 +37,8 @@ def independent(rng, *, rates, size):
     return pd.DataFrame({"group": group, "label": 1, "prediction": 1 - wrong})
 
 
-UNSIGNED = [name for name, metric in METRICS.items() if not metric.signed and metric.neutral == 0]
+UNSIGNED = [
+    name
+    for name, metric in METRICS.items()
+    if not metric.signed and metric.neutral == 0
+]

@@ -35,8 +35,12 @@ def test_centred_cost_needs_a_quarter():
 def test_half_width_solves_bernsteins_inequality():
     """At t, the right side of eq. 2 is exactly the probability of missing: an independent way to eq. 3."""
     n, variance, gamma, cost, confidence = 700, 0.31, 0.2, 1.5, 0.9
-    t = bernstein.half_width(n, variance=variance, gamma=gamma, max_cost=cost, confidence=confidence)
-    assert 2 * np.exp(-n * t**2 / (2 * variance + 2 * cost / (3 * gamma) * t)) == pytest.approx(1 - confidence)
+    t = bernstein.half_width(
+        n, variance=variance, gamma=gamma, max_cost=cost, confidence=confidence
+    )
+    assert 2 * np.exp(
+        -n * t**2 / (2 * variance + 2 * cost / (3 * gamma) * t)
+    ) == pytest.approx(1 - confidence)
 
 
 # --- eq. 3 and eq. 4 are inverses, and move the right way ---
@@ -44,7 +48,9 @@ def test_half_width_solves_bernsteins_inequality():
 
 @quick
 @given(biases, variances, gammas, confidences)
-def test_sample_size_is_the_smallest_that_supports_the_claim(bias, variance, gamma, confidence):
+def test_sample_size_is_the_smallest_that_supports_the_claim(
+    bias, variance, gamma, confidence
+):
     setting = {"variance": variance, "gamma": gamma, "confidence": confidence}
     n = bernstein.sample_size(bias, **setting)
     assert bernstein.half_width(n, **setting) < bias
@@ -59,17 +65,23 @@ def test_smallest_bias_inverts_sample_size(n, variance, gamma, confidence):
     bias = bernstein.smallest_bias(n, **setting)
     assert bernstein.sample_size(bias * (1 + 1e-9), **setting) <= n
     assert bernstein.sample_size(bias * (1 - 1e-9), **setting) > n
-    assert bernstein.sample_size(bias, **setting) == n + 1  # n examples reach this bias and do not exceed it
+    assert (
+        bernstein.sample_size(bias, **setting) == n + 1
+    )  # n examples reach this bias and do not exceed it
 
 
 @quick
 @given(sizes, variances, gammas, confidences)
-def test_interval_shrinks_with_n_and_gamma_and_grows_with_confidence(n, variance, gamma, confidence):
+def test_interval_shrinks_with_n_and_gamma_and_grows_with_confidence(
+    n, variance, gamma, confidence
+):
     setting = {"variance": variance, "gamma": gamma, "confidence": confidence}
     t = bernstein.half_width(n, **setting)
     assert bernstein.half_width(n + 1, **setting) < t
     assert bernstein.half_width(n, **(setting | {"gamma": gamma / 2})) > t
-    assert bernstein.half_width(n, **(setting | {"confidence": (1 + confidence) / 2})) > t
+    assert (
+        bernstein.half_width(n, **(setting | {"confidence": (1 + confidence) / 2})) > t
+    )
     assert bernstein.half_width(n, **(setting | {"variance": variance + 0.1})) > t
 
 
@@ -77,7 +89,9 @@ def test_interval_shrinks_with_n_and_gamma_and_grows_with_confidence(n, variance
 @given(sizes, gammas, st.floats(0.1, 50))
 def test_scaling_the_cost_scales_the_half_width(n, gamma, cost):
     unit = bernstein.half_width(n, variance="maximal", gamma=gamma)
-    assert bernstein.half_width(n, variance="maximal", gamma=gamma, max_cost=cost) == pytest.approx(cost * unit)
+    assert bernstein.half_width(
+        n, variance="maximal", gamma=gamma, max_cost=cost
+    ) == pytest.approx(cost * unit)
 
 
 def test_everything_broadcasts():
@@ -87,7 +101,10 @@ def test_everything_broadcasts():
     assert table.shape == (3, 2)
     assert table[1, 0] == bernstein.half_width(1000, variance="maximal", gamma=0.1)
     sizes = bernstein.sample_size([0.05, 0.1], variance=4.0, gamma=0.5)
-    assert sizes.tolist() == [bernstein.sample_size(0.05, **PAPER), bernstein.sample_size(0.1, **PAPER)]
+    assert sizes.tolist() == [
+        bernstein.sample_size(0.05, **PAPER),
+        bernstein.sample_size(0.1, **PAPER),
+    ]
 
 
 # --- disparities ---
@@ -114,18 +131,30 @@ def test_mean_of_amortized_is_groupwise_disparity(examples):
 @given(annotated())
 def test_amortized_disparity_against_a_loop(examples):
     cost, membership = examples
-    share = {value: sum(m == value for m in membership) / len(membership) for value in (-1, 1)}
-    expected = [c * m / share[m] if m else 0.0 for c, m in zip(cost, membership, strict=True)]
+    share = {
+        value: sum(m == value for m in membership) / len(membership)
+        for value in (-1, 1)
+    }
+    expected = [
+        c * m / share[m] if m else 0.0 for c, m in zip(cost, membership, strict=True)
+    ]
     assert bernstein.amortized_disparity(cost, membership) == pytest.approx(expected)
 
 
 @quick
 @given(annotated(), st.randoms())
-def test_relabelling_the_groups_flips_the_sign_and_order_does_not_matter(examples, random):
+def test_relabelling_the_groups_flips_the_sign_and_order_does_not_matter(
+    examples, random
+):
     cost, membership = examples
     order = random.sample(range(len(cost)), len(cost))
-    one, other = bernstein.interval(cost, membership), bernstein.interval(cost[order], -membership[order])
-    assert (other.estimate, other.low, other.high) == pytest.approx((-one.estimate, -one.high, -one.low), abs=1e-12)
+    one, other = (
+        bernstein.interval(cost, membership),
+        bernstein.interval(cost[order], -membership[order]),
+    )
+    assert (other.estimate, other.low, other.high) == pytest.approx(
+        (-one.estimate, -one.high, -one.low), abs=1e-12
+    )
 
 
 def test_known_proportions_weigh_the_examples():
@@ -136,18 +165,30 @@ def test_known_proportions_weigh_the_examples():
 
 def test_interval_uses_the_variance_it_is_told():
     rng = np.random.default_rng(0)
-    cost, membership = rng.integers(0, 2, 300).astype(float), np.repeat([1, -1], [100, 200])
+    cost, membership = (
+        rng.integers(0, 2, 300).astype(float),
+        np.repeat([1, -1], [100, 200]),
+    )
     amortized = bernstein.amortized_disparity(cost, membership)
-    for variance, number in (("sample", amortized.var(ddof=1)), ("maximal", 9.0), (2.5, 2.5)):
+    for variance, number in (
+        ("sample", amortized.var(ddof=1)),
+        ("maximal", 9.0),
+        (2.5, 2.5),
+    ):
         expected = bernstein.half_width(300, variance=number, gamma=1 / 3)
-        assert bernstein.interval(cost, membership, variance=variance).half_width == pytest.approx(expected)
+        assert bernstein.interval(
+            cost, membership, variance=variance
+        ).half_width == pytest.approx(expected)
 
 
 def test_gamma_defaults_to_the_smaller_share_and_can_be_lowered():
     cost, membership = [0, 1, 0, 1], [1, -1, -1, -1]
     default = bernstein.interval(cost, membership, variance=1.0).half_width
     assert default == pytest.approx(bernstein.half_width(4, variance=1.0, gamma=0.25))
-    assert bernstein.interval(cost, membership, variance=1.0, gamma=0.1).half_width > default
+    assert (
+        bernstein.interval(cost, membership, variance=1.0, gamma=0.1).half_width
+        > default
+    )
 
 
 # --- the three standard measures ---
@@ -173,7 +214,9 @@ def test_equal_opportunity_is_the_gap_in_false_negatives():
 
 def test_equalized_odds_sees_false_positives():
     assert disparity(bernstein.equalized_odds) == 2 / 4 - 0
-    only_false_positives = bernstein.equalized_odds([1, 0, 1, 0], [1, 1, 1, 0], [True, True, False, False])
+    only_false_positives = bernstein.equalized_odds(
+        [1, 0, 1, 0], [1, 1, 1, 0], [True, True, False, False]
+    )
     assert bernstein.groupwise_disparity(*only_false_positives) == 0.5
 
 
@@ -230,7 +273,11 @@ def test_a_sample_size_beyond_integers_is_refused(bias):
     [
         ([0.5, 1.2], [1, -1], r"cost must be in \[0, max_cost=1\], found 1.2"),
         ([0.5, -0.2], [1, -1], "cost must be in .* found -0.2"),
-        ([2, 3, 4, 5, 6], [1, -1, 1, 1, 1], "cost must be in .* found 2.0, 3.0, 4.0, ...$"),
+        (
+            [2, 3, 4, 5, 6],
+            [1, -1, 1, 1, 1],
+            "cost must be in .* found 2.0, 3.0, 4.0, ...$",
+        ),
         ([0.5, np.nan], [1, -1], "cost must be in .* found nan"),
         ([0.5, 0.5], [1, 1], "membership must name both groups, .* found 1.0$"),
         ([0.5, 0.5], [-1, 0], "membership must name both groups, .* found -1.0, 0.0$"),
@@ -257,7 +304,10 @@ def test_proportions_outside(proportions):
 def test_outcomes_must_be_binary_and_of_one_length():
     with pytest.raises(ValueError, match="label must be 0 or 1, found 2"):
         bernstein.equal_opportunity([2, 1], [1, 1], [0, 1])
-    with pytest.raises(ValueError, match="label, prediction, protected must have one length, found 2, 3, 2"):
+    with pytest.raises(
+        ValueError,
+        match="label, prediction, protected must have one length, found 2, 3, 2",
+    ):
         bernstein.equal_opportunity([0, 1], [1, 1, 0], [0, 1])
 
 
@@ -292,11 +342,28 @@ def test_a_claim_at_the_sample_size_is_wrong_at_most_one_time_in_twenty():
 
 
 def test_equal_error_rates_neither_follow_from_equalized_odds_nor_imply_them():
-    label, protected = np.repeat([1, 0, 1, 0], [4, 4, 8, 4]), np.repeat([1, 0], [8, 12])  # shares of y = 1 differ
-    prediction = np.array([0, 1, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1])  # FNR 1/4, FPR 1/2 in both
-    gap = bernstein.groupwise_disparity(*bernstein.equalized_odds(label, prediction, protected))
+    label, protected = (
+        np.repeat([1, 0, 1, 0], [4, 4, 8, 4]),
+        np.repeat([1, 0], [8, 12]),
+    )  # shares of y = 1 differ
+    prediction = np.array(
+        [0, 1, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1]
+    )  # FNR 1/4, FPR 1/2 in both
+    gap = bernstein.groupwise_disparity(
+        *bernstein.equalized_odds(label, prediction, protected)
+    )
     assert gap == pytest.approx(3 / 8 - 4 / 12)
     label, protected = np.tile([1, 0], 4), np.repeat([1, 0], 4)
     prediction = np.array([0, 0, 1, 0, 1, 1, 1, 0])  # one error each, of the two kinds
-    assert bernstein.groupwise_disparity(*bernstein.equalized_odds(label, prediction, protected)) == 0
-    assert bernstein.groupwise_disparity(*bernstein.equal_opportunity(label, prediction, protected)) == 0.5
+    assert (
+        bernstein.groupwise_disparity(
+            *bernstein.equalized_odds(label, prediction, protected)
+        )
+        == 0
+    )
+    assert (
+        bernstein.groupwise_disparity(
+            *bernstein.equal_opportunity(label, prediction, protected)
+        )
+        == 0.5
+    )

@@ -21,32 +21,48 @@ const settings = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const shown = (key, value) => (typeof value === "number" && !Number.isFinite(value) ? String(value) : value);
 console.log(JSON.stringify(settings.map((given) => ({expression})(...given)), shown));
 """
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node, which runs the calculators")
+needs_node = pytest.mark.skipif(
+    shutil.which("node") is None, reason="needs node, which runs the calculators"
+)
 
 
 def in_javascript(expression, settings):
     """Return what a function of numbers.js gives for each list of arguments; undefined comes back as "NaN"."""
-    command = ["node", "-e", CALL.replace("{expression}", expression), str(FOLDER / "numbers.js")]
-    found = subprocess.run(command, input=json.dumps(settings), capture_output=True, text=True, check=True)
+    command = [
+        "node",
+        "-e",
+        CALL.replace("{expression}", expression),
+        str(FOLDER / "numbers.js"),
+    ]
+    found = subprocess.run(
+        command, input=json.dumps(settings), capture_output=True, text=True, check=True
+    )
     return json.loads(found.stdout)
 
 
 SIZES = [
     (bias, {"bound": bound, "gamma": gamma, "confidence": confidence})
     for bias, gamma, confidence, bound in itertools.product(
-        (0.01, 0.02, 0.035, 0.05, 0.1, 0.2, 0.3), (0.05, 0.2, 0.35, 0.5), (0.5, 0.9, 0.95, 0.999), ("paper", "centred")
+        (0.01, 0.02, 0.035, 0.05, 0.1, 0.2, 0.3),
+        (0.05, 0.2, 0.35, 0.5),
+        (0.5, 0.9, 0.95, 0.999),
+        ("paper", "centred"),
     )
 ]
 
 
 def setting(bound, gamma, confidence):
     centred = {"variance": 1 / (4 * gamma * (1 - gamma)), "max_cost": 0.5}
-    return {"gamma": gamma, "confidence": confidence} | (centred if bound == "centred" else {"variance": "maximal"})
+    return {"gamma": gamma, "confidence": confidence} | (
+        centred if bound == "centred" else {"variance": "maximal"}
+    )
 
 
 @needs_node
 def test_sample_sizes_are_those_of_bernstein():
-    expected = [bernstein.sample_size(bias, **setting(**options)) for bias, options in SIZES]
+    expected = [
+        bernstein.sample_size(bias, **setting(**options)) for bias, options in SIZES
+    ]
     assert len(SIZES) == 224
     assert in_javascript("numbers.sampleSize", SIZES) == expected
 
@@ -54,8 +70,12 @@ def test_sample_sizes_are_those_of_bernstein():
 @needs_node
 def test_the_smallest_bias_is_that_of_bernstein():
     asked = [(n, options) for n in (50, 3160) for _, options in SIZES]
-    expected = [bernstein.smallest_bias(n, **setting(**options)) for n, options in asked]
-    assert in_javascript("numbers.smallestBias", asked) == pytest.approx(expected, rel=0, abs=1e-9)
+    expected = [
+        bernstein.smallest_bias(n, **setting(**options)) for n, options in asked
+    ]
+    assert in_javascript("numbers.smallestBias", asked) == pytest.approx(
+        expected, rel=0, abs=1e-9
+    )
 
 
 @needs_node
@@ -64,9 +84,13 @@ def test_hoeffding_needs_the_first_size_whose_interval_is_narrower_than_the_bias
 
     def reach(n, gamma, confidence):
         n_a, n_b = gamma * n, (1 - gamma) * n
-        return bounds.METHODS["hoeffding"].counts(n_a / 2, n_a, n_b / 2, n_b, alpha=1 - confidence)[1]
+        return bounds.METHODS["hoeffding"].counts(
+            n_a / 2, n_a, n_b / 2, n_b, alpha=1 - confidence
+        )[1]
 
-    for (bias, options), n in zip(asked, in_javascript("numbers.sampleSize", asked), strict=True):
+    for (bias, options), n in zip(
+        asked, in_javascript("numbers.sampleSize", asked), strict=True
+    ):
         gamma, confidence = options["gamma"], options["confidence"]
         assert reach(n, gamma, confidence) < bias
         assert n == 1 or reach(n - 1, gamma, confidence) >= min(bias, 1.0)
@@ -74,12 +98,23 @@ def test_hoeffding_needs_the_first_size_whose_interval_is_narrower_than_the_bias
 
 @needs_node
 @pytest.mark.parametrize(
-    "method", ["bernstein_maximal", "hoeffding", "empirical_bernstein", "miettinen_nurminen", "newcombe"]
+    "method",
+    [
+        "bernstein_maximal",
+        "hoeffding",
+        "empirical_bernstein",
+        "miettinen_nurminen",
+        "newcombe",
+    ],
 )
 def test_intervals_are_those_of_bounds(method):
     rng = np.random.default_rng(0)
     sizes = rng.choice([2, 3, 7, 30, 250, 1000, 40_000], size=(300, 2))
-    errors = np.where(rng.random((300, 2)) < 0.2, sizes * rng.integers(0, 2, (300, 2)), rng.binomial(sizes, 0.2))
+    errors = np.where(
+        rng.random((300, 2)) < 0.2,
+        sizes * rng.integers(0, 2, (300, 2)),
+        rng.binomial(sizes, 0.2),
+    )
     alpha = rng.choice([0.2, 0.1, 0.05, 0.01], 300)
     (n_a, n_b), (x_a, x_b) = sizes.T, errors.T
     low, high = zip(
@@ -110,11 +145,16 @@ def worlds():
 def test_amplification_is_that_of_counts(errs):
     asked = list(worlds())
     found = in_javascript(
-        f"((cells, shares) => numbers.amplification({{women: cells[0], men: cells[1], {errs}: shares}}))", asked
+        f"((cells, shares) => numbers.amplification({{women: cells[0], men: cells[1], {errs}: shares}}))",
+        asked,
     )
     for (cells, shares), measures in zip(asked, found, strict=True):
         (women, men), (first, second) = np.array(cells, dtype=float), shares
-        n, sizes, task = sum(women) + sum(men), [sum(women), sum(men)], women[0] + men[0]
+        n, sizes, task = (
+            sum(women) + sum(men),
+            [sum(women), sum(men)],
+            women[0] + men[0],
+        )
         labels = Counts(n, sizes, [task], [[women[0]], [men[0]]])
         of_task = of_attribute = both = labels
         if errs == "seen":
@@ -123,28 +163,38 @@ def test_amplification_is_that_of_counts(errs):
         else:
             taken = [task * first, task * (1 - first)]
             called = taken[0] + (n - task) * second
-            of_attribute = both = Counts(n, [called, n - called], [task], np.transpose([taken]))
+            of_attribute = both = Counts(
+                n, [called, n - called], [task], np.transpose([taken])
+            )
         expected = {
             "MALS": from_counts("MALS", labels, both),
             "A->T": from_counts("A->T", labels, of_task),
             "T->A": from_counts("T->A", labels, of_attribute),
         }
-        assert {name: float(value) for name, value in measures.items()} == pytest.approx(
-            expected, abs=1e-9, nan_ok=True
-        )
+        assert {
+            name: float(value) for name, value in measures.items()
+        } == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 def test_the_page_loads_scripts_that_are_there_and_no_others():
     loaded = re.findall(r'<script src="_static/calculators/([\w.]+)" defer>', PAGE)
     assert sorted(loaded) == sorted(path.name for path in FOLDER.glob("*.js"))
-    assert loaded.index("numbers.js") < loaded.index("drawing.js") < min(map(loaded.index, set(loaded[2:])))
+    assert (
+        loaded.index("numbers.js")
+        < loaded.index("drawing.js")
+        < min(map(loaded.index, set(loaded[2:])))
+    )
     assert "http" not in PAGE
 
 
 def test_each_calculator_has_a_place_with_a_notebook_for_those_without_javascript():
-    places = re.findall(r'<div class="calculator" id="([\w-]+)">\n\n([^<]+)\n\n</div>', PAGE)
+    places = re.findall(
+        r'<div class="calculator" id="([\w-]+)">\n\n([^<]+)\n\n</div>', PAGE
+    )
     scripts = "".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js"))
-    assert {name for name, _ in places} == set(re.findall(r'"([\w-]+-calculator)"', scripts))
+    assert {name for name, _ in places} == set(
+        re.findall(r'"([\w-]+-calculator)"', scripts)
+    )
     for _, words in places:
         (notebook,) = re.findall(r"\((notebooks/\w+\.ipynb)\)", words)
         assert (ROOT / notebook).exists()

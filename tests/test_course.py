@@ -8,7 +8,16 @@ import pytest
 from test_setup import NOTEBOOKS, runner_module
 
 # To be brought to these rules; empty once all are.
-TAGS = {"hosted", "prediction", "widget", "exercise", "stub", "solution", "check", "ledger"}
+TAGS = {
+    "hosted",
+    "prediction",
+    "widget",
+    "exercise",
+    "stub",
+    "solution",
+    "check",
+    "ledger",
+}
 HOSTED = """\
 # Only where fairlib is not installed yet, as in a hosted notebook; elsewhere this does nothing.
 import importlib.util
@@ -45,7 +54,10 @@ course = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 @course
 def test_cells_have_known_tags_of_the_right_kind(path):
-    allowed = {"markdown": {"", "prediction", "exercise", "solution"}, "code": TAGS - {"prediction", "exercise"} | {""}}
+    allowed = {
+        "markdown": {"", "prediction", "exercise", "solution"},
+        "code": TAGS - {"prediction", "exercise"} | {""},
+    }
     for cell in cells_of(path):
         assert set(cell.metadata) <= {"tags"}, cell.id
         assert tag_of(cell) in allowed[cell.cell_type], cell.id
@@ -55,9 +67,10 @@ def test_cells_have_known_tags_of_the_right_kind(path):
 def test_it_opens_with_what_one_will_be_able_to_do(path):
     cells = cells_of(path)
     title = cells[0].source
-    assert re.match(r"# \d\d[a-z]? .+\n\n\*\*After this notebook you can\*\*\n\n?(- .+\n(  .+\n)*){2,4}\n\S", title), (
-        title
-    )
+    assert re.match(
+        r"# \d\d[a-z]? .+\n\n\*\*After this notebook you can\*\*\n\n?(- .+\n(  .+\n)*){2,4}\n\S",
+        title,
+    ), title
     code = [cell for cell in cells if cell.cell_type == "code"]
     assert tag_of(code[0]) == code[0].id == "hosted"
     assert code[0].source == HOSTED
@@ -68,11 +81,18 @@ def test_it_opens_with_what_one_will_be_able_to_do(path):
 def test_it_asks_for_a_prediction_before_the_first_figure(path):
     cells = cells_of(path)
     for place, cell in enumerate(cells):
-        assert cell.source.startswith("**Predict.**") == (tag_of(cell) == "prediction"), cell.id
+        assert cell.source.startswith("**Predict.**") == (
+            tag_of(cell) == "prediction"
+        ), cell.id
         if tag_of(cell) == "prediction":
             assert "?" in cell.source, cell.id
-            assert any(later.cell_type == "code" for later in cells[place + 1 :]), cell.id
-    first = next((place for place, cell in enumerate(cells) if "plots.save(" in cell.source), len(cells))
+            assert any(later.cell_type == "code" for later in cells[place + 1 :]), (
+                cell.id
+            )
+    first = next(
+        (place for place, cell in enumerate(cells) if "plots.save(" in cell.source),
+        len(cells),
+    )
     assert any(tag_of(cell) == "prediction" for cell in cells[:first])
 
 
@@ -80,7 +100,9 @@ def test_it_asks_for_a_prediction_before_the_first_figure(path):
 def test_a_widget_answers_a_question_and_has_a_picture(path):
     cells = cells_of(path)
     for before, cell, after in zip(cells, cells[1:], cells[2:], strict=False):
-        assert ("widgets.interact(" in cell.source) == (tag_of(cell) == "widget"), cell.id
+        assert ("widgets.interact(" in cell.source) == (tag_of(cell) == "widget"), (
+            cell.id
+        )
         if tag_of(cell) == "widget":
             assert before.cell_type == "markdown", before.id
             assert "?" in before.source, before.id
@@ -91,15 +113,28 @@ def test_a_widget_answers_a_question_and_has_a_picture(path):
 def test_it_ends_with_exercises(path):
     cells = cells_of(path)
     doubt, heading = (
-        next(place for place, cell in enumerate(cells) if re.search(f"^## {words}$", cell.source, re.MULTILINE))
+        next(
+            place
+            for place, cell in enumerate(cells)
+            if re.search(f"^## {words}$", cell.source, re.MULTILINE)
+        )
         for words in ("What to doubt", "Exercises")
     )
     assert doubt <= heading
-    letters = {"exercise": "e", "stub": "t", "solution": "s", "check": "c", "": "-", "ledger": "l"}
+    letters = {
+        "exercise": "e",
+        "stub": "t",
+        "solution": "s",
+        "check": "c",
+        "": "-",
+        "ledger": "l",
+    }
     order = "".join(letters[tag_of(cell)] for cell in cells[heading + 1 :])
     found = re.fullmatch(r"(?:ets+c|es+){3,4}(?:-?l)*", order)
     assert found, order
-    assert not {"exercise", "stub", "solution", "check"} & {tag_of(cell) for cell in cells[:heading]}
+    assert not {"exercise", "stub", "solution", "check"} & {
+        tag_of(cell) for cell in cells[:heading]
+    }
     exercises = re.findall(r"e[tsc]+", order)
     assert exercises[0].startswith("et")
     assert sum("t" in letters for letters in exercises) >= 2
@@ -125,7 +160,9 @@ def test_the_copy_for_students_lacks_the_solutions_and_nothing_else(path, tmp_pa
 
 
 def test_stripping_keeps_tags_and_no_other_metadata(tmp_path):
-    cell = nbformat.v4.new_code_cell("1", id="one", metadata={"tags": ["stub"], "collapsed": True}, execution_count=1)
+    cell = nbformat.v4.new_code_cell(
+        "1", id="one", metadata={"tags": ["stub"], "collapsed": True}, execution_count=1
+    )
     path = tmp_path / "99_example.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
     runner_module().main(["--strip", str(path)])
@@ -136,15 +173,23 @@ def test_stripping_keeps_tags_and_no_other_metadata(tmp_path):
 
 @pytest.mark.slow
 @course
-def test_in_the_copy_for_students_the_checks_fail_and_nothing_else(path, tmp_path, monkeypatch):
+def test_in_the_copy_for_students_the_checks_fail_and_nothing_else(
+    path, tmp_path, monkeypatch
+):
     """With the solutions all cells run: `make reproduce` sees to that. Without them every check must notice."""
     runner = runner_module()
-    monkeypatch.setattr(runner, "Runner", functools.partial(runner.Runner, allow_errors=True))
+    monkeypatch.setattr(
+        runner, "Runner", functools.partial(runner.Runner, allow_errors=True)
+    )
     copy = tmp_path / path.name
     runner.student(path, copy)
     notebook = nbformat.read(copy, as_version=4)
-    elsewhere = nbformat.v4.new_code_cell(ELSEWHERE.format(folder=str(tmp_path)), id="elsewhere")
-    notebook.cells.insert(2, elsewhere)  # what it writes must not take the place of what `make reproduce` wrote
+    elsewhere = nbformat.v4.new_code_cell(
+        ELSEWHERE.format(folder=str(tmp_path)), id="elsewhere"
+    )
+    notebook.cells.insert(
+        2, elsewhere
+    )  # what it writes must not take the place of what `make reproduce` wrote
     nbformat.write(notebook, copy)
     runner.execute(copy, tmp_path / "build" / path.name)
     failed = {}
@@ -152,5 +197,7 @@ def test_in_the_copy_for_students_the_checks_fail_and_nothing_else(path, tmp_pat
         for output in cell.get("outputs", []):
             if output.output_type == "error":
                 failed[cell.id] = output.ename
-    assert set(failed) == {cell.id for cell in cells_of(path) if tag_of(cell) == "check"}, failed
+    assert set(failed) == {
+        cell.id for cell in cells_of(path) if tag_of(cell) == "check"
+    }, failed
     assert set(failed.values()) <= {"AssertionError", "TypeError", "NameError"}, failed

@@ -33,14 +33,29 @@ def test_bundled_tables_load_and_know_their_source(name):
 @pytest.mark.parametrize("name", BUNDLED)
 def test_cards_are_complete_and_name_a_working_command(name):
     card = data.card(name)
-    assert {"title", "origin", "licence", "computed", "command", "recipe", "file", "sha256", "rows"} <= set(card)
+    assert {
+        "title",
+        "origin",
+        "licence",
+        "computed",
+        "command",
+        "recipe",
+        "file",
+        "sha256",
+        "rows",
+    } <= set(card)
     assert all(str(value).strip() for value in card.values())
     # Several models' tables come out of one training, which has a target of its own.
-    assert card["command"] == "make models" or f"python -m fairlib data build {name}" in card["command"]
+    assert (
+        card["command"] == "make models"
+        or f"python -m fairlib data build {name}" in card["command"]
+    )
     assert data.recipe_of(name).title
 
 
-@pytest.mark.skipif(not HAS_ORIGINALS, reason="FAIRLIB_DATA names no folder of originals")
+@pytest.mark.skipif(
+    not HAS_ORIGINALS, reason="FAIRLIB_DATA names no folder of originals"
+)
 @pytest.mark.parametrize("name", BUNDLED)
 def test_bundled_tables_follow_from_the_originals(name):
     recipe = data.recipe_of(name)
@@ -49,7 +64,10 @@ def test_bundled_tables_follow_from_the_originals(name):
     if recipe.bundle is None and not recipe.ready:
         pytest.skip("its originals are not at hand")
     pd.testing.assert_frame_equal(
-        recipe(bundle=True), fairlib.load(name, source="bundled"), check_dtype=False, check_exact=True
+        recipe(bundle=True),
+        fairlib.load(name, source="bundled"),
+        check_dtype=False,
+        check_exact=True,
     )
 
 
@@ -70,7 +88,10 @@ def test_altered_bundled_file_is_refused(tmp_path, monkeypatch):
     with pytest.raises(DataError, match="not the expected file: SHA-256"):
         fairlib.load("compas_scores", source="bundled")
     (folder / "compas_scores.csv").unlink()
-    with pytest.raises(DataError, match="missing; restore it .* python -m fairlib data build compas_scores"):
+    with pytest.raises(
+        DataError,
+        match="missing; restore it .* python -m fairlib data build compas_scores",
+    ):
         fairlib.load("compas_scores", source="bundled")
 
 
@@ -78,9 +99,13 @@ def test_altered_bundled_file_is_refused(tmp_path, monkeypatch):
 
 
 def test_unknown_name_and_source_are_named():
-    with pytest.raises(ValueError, match="name must be one of .*compas_scores.*found 'compass'"):
+    with pytest.raises(
+        ValueError, match="name must be one of .*compas_scores.*found 'compass'"
+    ):
         fairlib.load("compass")
-    with pytest.raises(ValueError, match="source must be one of bundled, original, auto, found 'web'"):
+    with pytest.raises(
+        ValueError, match="source must be one of bundled, original, auto, found 'web'"
+    ):
         fairlib.load("compas_scores", source="web")
 
 
@@ -105,19 +130,28 @@ def test_a_frame_written_whole_or_not_at_all(tmp_path):
 def test_command_line_reports_one_line(capsys):
     from fairlib.__main__ import main
 
-    with pytest.raises(SystemExit, match=r"fairlib data: name must be one of .* found 'nothing'"):
+    with pytest.raises(
+        SystemExit, match=r"fairlib data: name must be one of .* found 'nothing'"
+    ):
         main(["data", "build", "nothing"])
     main(["data", "list"])
     listed = capsys.readouterr().out
     assert "compas_scores: originals" in listed
-    assert "masking_runs: needs no files" in listed  # not "at hand": there is nothing to look for
+    assert (
+        "masking_runs: needs no files" in listed
+    )  # not "at hand": there is nothing to look for
 
 
 def test_no_pickle_is_ever_loaded_but_by_a_reader_that_refuses_code():
     for path in (data.ROOT / "fairlib").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        if path.name == "image_sets.py":  # its files were released so; test_training_images.py gives it code to refuse
+        if (
+            path.name == "image_sets.py"
+        ):  # its files were released so; test_training_images.py gives it code to refuse
             assert not re.search(r"pickle\.loads?\(|read_pickle", text)
             continue
-        assert "pickle" not in text.replace("never pickle", "").replace("no pickle", "") or "allow_pickle=False" in text
+        assert (
+            "pickle" not in text.replace("never pickle", "").replace("no pickle", "")
+            or "allow_pickle=False" in text
+        )
     assert not np.load.__kwdefaults__ or not np.load.__kwdefaults__.get("allow_pickle")

@@ -14,11 +14,17 @@ from fairlib import Interval, measure, resampling
 
 
 def test_prints_as_documented():
-    assert str(Interval(0.029, -0.012, 0.070, method="bernstein")) == "0.029 [-0.012, 0.070] (95% bernstein)"
+    assert (
+        str(Interval(0.029, -0.012, 0.070, method="bernstein"))
+        == "0.029 [-0.012, 0.070] (95% bernstein)"
+    )
 
 
 def test_no_interval_says_that_it_is_certain():
-    assert str(Interval(0.0, -1.0, 1.0, confidence=1 - 0.05 / 5000)) == "0.000 [-1.000, 1.000] (99.99%)"
+    assert (
+        str(Interval(0.0, -1.0, 1.0, confidence=1 - 0.05 / 5000))
+        == "0.000 [-1.000, 1.000] (99.99%)"
+    )
 
 
 def test_membership_and_exclusion_agree():
@@ -38,7 +44,9 @@ def test_html_is_escaped():
     assert "<b>" not in Interval(0.1, 0.0, 0.2, method="<b>")._repr_html_()
 
 
-@pytest.mark.parametrize("bad", [{"low": 2.0, "high": 1.0}, {"confidence": 1.0}, {"confidence": -0.1}])
+@pytest.mark.parametrize(
+    "bad", [{"low": 2.0, "high": 1.0}, {"confidence": 1.0}, {"confidence": -0.1}]
+)
 def test_impossible_intervals_are_refused(bad):
     with pytest.raises(ValueError, match="low|confidence"):
         Interval(**({"estimate": 1.0, "low": 0.0, "high": 2.0} | bad))
@@ -57,19 +65,26 @@ def test_over_runs_is_students_t():
     found = resampling.over_runs(values, confidence=0.9)
     expected = stats.ttest_1samp(values, 0).confidence_interval(0.9)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    assert found.estimate == pytest.approx(values.mean()) and found.method == "t over 5 runs"
+    assert (
+        found.estimate == pytest.approx(values.mean())
+        and found.method == "t over 5 runs"
+    )
 
 
 def test_over_runs_is_wider_than_the_released_interval_by_the_known_factor():
     values = np.random.default_rng(1).normal(size=5)
     released = 1.96 * values.std() / np.sqrt(5)
-    assert resampling.over_runs(values).half_width / released == pytest.approx(1.584, abs=5e-4)
+    assert resampling.over_runs(values).half_width / released == pytest.approx(
+        1.584, abs=5e-4
+    )
 
 
 def test_over_runs_covers_and_the_released_interval_does_not():
     runs = np.random.default_rng(2).normal(size=(1000, 5))
     t = np.mean([0.0 in resampling.over_runs(values) for values in runs])
-    released = np.mean(np.abs(runs.mean(axis=1)) <= 1.96 * runs.std(axis=1) / np.sqrt(5))
+    released = np.mean(
+        np.abs(runs.mean(axis=1)) <= 1.96 * runs.std(axis=1) / np.sqrt(5)
+    )
     assert t == pytest.approx(0.95, abs=0.022)
     assert released == pytest.approx(0.8455, abs=0.036)
 
@@ -101,10 +116,14 @@ def difference(counts):
     return rates[:, 0] - rates[:, 1]
 
 
-def drawn(counts, statistic=lambda counts: counts.reshape(len(counts), -1)[:, 0], **options):
+def drawn(
+    counts, statistic=lambda counts: counts.reshape(len(counts), -1)[:, 0], **options
+):
     """The interval, and all that the statistic was asked."""
     asked = []
-    found = resampling.bootstrap(counts, lambda counts: asked.append(counts) or statistic(counts), **options)
+    found = resampling.bootstrap(
+        counts, lambda counts: asked.append(counts) or statistic(counts), **options
+    )
     (only,) = asked  # it is called once
     return found, only
 
@@ -117,8 +136,12 @@ def test_the_variance_of_a_rate_is_that_of_theory():
     found, counts = drawn([30, 170], rate, resamples=resamples, rng=0)
     assert found.estimate == 0.15
     replicates = rate(counts[1:])
-    assert replicates.mean() == pytest.approx(0.15, abs=4 * np.sqrt(variance / resamples))
-    assert replicates.var(ddof=1) == pytest.approx(variance, rel=4 * np.sqrt(2 / resamples))
+    assert replicates.mean() == pytest.approx(
+        0.15, abs=4 * np.sqrt(variance / resamples)
+    )
+    assert replicates.var(ddof=1) == pytest.approx(
+        variance, rel=4 * np.sqrt(2 / resamples)
+    )
 
 
 def test_replicates_are_counts_of_rows_drawn_with_replacement():
@@ -126,7 +149,12 @@ def test_replicates_are_counts_of_rows_drawn_with_replacement():
     found = drawn([5, 3, 2], resamples=20_000, rng=1)[1][1:]
     assert (found.sum(axis=1) == 10).all()
     expected = 20_000 * stats.binom.pmf(np.arange(11), 10, 0.5)
-    assert stats.chisquare(np.bincount(found[:, 0].astype(int), minlength=11), expected).pvalue > 1e-3
+    assert (
+        stats.chisquare(
+            np.bincount(found[:, 0].astype(int), minlength=11), expected
+        ).pvalue
+        > 1e-3
+    )
     assert np.cov(found.T)[1, 2] == pytest.approx(-10 * 0.3 * 0.2, abs=0.05)
 
 
@@ -134,19 +162,35 @@ def test_the_interval_is_that_of_scipys_bootstrap_of_rows():
     group, wrong = np.repeat([[0, 1], [0, 0], [1, 1], [1, 0]], ERRORS.ravel(), axis=0).T
 
     def of_rows(group, wrong, axis):
-        first, second = ((wrong * (group == g)).sum(axis=axis) / (group == g).sum(axis=axis) for g in (0, 1))
+        first, second = (
+            (wrong * (group == g)).sum(axis=axis) / (group == g).sum(axis=axis)
+            for g in (0, 1)
+        )
         return first - second
 
-    options = {"paired": True, "vectorized": True, "method": "percentile", "batch": 1000}
-    theirs = stats.bootstrap((group, wrong), of_rows, n_resamples=20_000, rng=2, **options)
+    options = {
+        "paired": True,
+        "vectorized": True,
+        "method": "percentile",
+        "batch": 1000,
+    }
+    theirs = stats.bootstrap(
+        (group, wrong), of_rows, n_resamples=20_000, rng=2, **options
+    )
     found, counts = drawn(ERRORS, difference, resamples=20_000, rng=3)
-    assert difference(counts[1:]).std(ddof=1) == pytest.approx(theirs.standard_error, rel=4 / np.sqrt(20_000))
+    assert difference(counts[1:]).std(ddof=1) == pytest.approx(
+        theirs.standard_error, rel=4 / np.sqrt(20_000)
+    )
     # Of a 2.5 % quantile among B nearly normal values, relative to their standard deviation.
-    monte_carlo = np.sqrt(2 * 0.025 * 0.975 / 20_000) / stats.norm.pdf(stats.norm.ppf(0.025))
+    monte_carlo = np.sqrt(2 * 0.025 * 0.975 / 20_000) / stats.norm.pdf(
+        stats.norm.ppf(0.025)
+    )
     assert (found.low, found.high) == pytest.approx(
         theirs.confidence_interval, abs=4 * monte_carlo * theirs.standard_error
     )
-    wider = resampling.bootstrap(ERRORS, difference, resamples=20_000, confidence=0.99, rng=3)
+    wider = resampling.bootstrap(
+        ERRORS, difference, resamples=20_000, confidence=0.99, rng=3
+    )
     assert wider.low < found.low < found.high < wider.high and wider.confidence == 0.99
 
 
@@ -159,7 +203,9 @@ def test_the_statistic_is_asked_for_the_data_first():
 def test_an_undefined_replicate_counts_as_the_worst_of_both_ends():
     """A group of one example is missing from a good third of the resamples: then nothing is known of its rate."""
     found, counts = drawn([[1, 0], [500, 499]], difference, resamples=500, rng=6)
-    assert (counts[1:, 0].sum(axis=1) == 0).mean() == pytest.approx(np.exp(-1), abs=0.09)
+    assert (counts[1:, 0].sum(axis=1) == 0).mean() == pytest.approx(
+        np.exp(-1), abs=0.09
+    )
     assert (found.low, found.high) == (-np.inf, np.inf)
 
     def undefined_once(counts):
@@ -171,12 +217,20 @@ def test_an_undefined_replicate_counts_as_the_worst_of_both_ends():
 
 def test_an_undefined_estimate_has_no_interval():
     found = resampling.bootstrap([[0, 0], [3, 4]], difference, resamples=10, rng=7)
-    assert str(found) == "undefined (95% bootstrap, 10 resamples)" and not found.excludes(0)
+    assert str(
+        found
+    ) == "undefined (95% bootstrap, 10 resamples)" and not found.excludes(0)
 
 
-@pytest.mark.parametrize("counts", [[], [0, 0], [-1, 2], [0.5, 1], [np.nan, 1], [np.inf, 1], [None, 1], [1e300, 1]])
+@pytest.mark.parametrize(
+    "counts",
+    [[], [0, 0], [-1, 2], [0.5, 1], [np.nan, 1], [np.inf, 1], [None, 1], [1e300, 1]],
+)
 def test_counts_are_whole_numbers(counts):
-    with pytest.raises(ValueError, match="counts must be (whole numbers of at least 0|in all 1 to 2.63), found"):
+    with pytest.raises(
+        ValueError,
+        match="counts must be (whole numbers of at least 0|in all 1 to 2.63), found",
+    ):
         resampling.bootstrap(counts, np.sum)
 
 
@@ -194,7 +248,9 @@ def test_resamples_and_confidence_are_checked():
     with pytest.raises(ValueError, match="resamples must be at least 2, found 1"):
         resampling.bootstrap(ERRORS, difference, resamples=1)
     for confidence in (0, 1, 95):
-        with pytest.raises(ValueError, match=rf"confidence must be in \(0, 1\), found {confidence}"):
+        with pytest.raises(
+            ValueError, match=rf"confidence must be in \(0, 1\), found {confidence}"
+        ):
             resampling.bootstrap(ERRORS, difference, resamples=2, confidence=confidence)
 
 
@@ -203,16 +259,34 @@ def resampled():
     rng, n = np.random.default_rng(8), 20_000
     group, label = rng.integers(3, size=n), rng.integers(2, size=n)
     wrong = rng.random(n) < 0.1 + 0.02 * group
-    table = pd.DataFrame({"group": group, "label": label, "prediction": np.where(wrong, 1 - label, label)})
-    found = resampling.bootstrap(np.arange(1, 9), lambda counts: counts[:, :4].sum(axis=1) / counts.sum(axis=1), rng=2)
+    table = pd.DataFrame(
+        {
+            "group": group,
+            "label": label,
+            "prediction": np.where(wrong, 1 - label, label),
+        }
+    )
+    found = resampling.bootstrap(
+        np.arange(1, 9),
+        lambda counts: counts[:, :4].sum(axis=1) / counts.sum(axis=1),
+        rng=2,
+    )
     yield [found.low, found.high]
-    yield measure(table, ["TPRGap", "ParityGap"], replicates=100).set_index(["metric", "class", "group"]).to_numpy()
+    yield (
+        measure(table, ["TPRGap", "ParityGap"], replicates=100)
+        .set_index(["metric", "class", "group"])
+        .to_numpy()
+    )
 
 
 def test_one_thread_or_two_give_the_same_digits():
     def with_threads(number):
         with threadpool_limits(number):
-            used = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+            used = {
+                pool["num_threads"]
+                for pool in threadpool_info()
+                if pool["user_api"] == "blas"
+            }
             assert used == {number}
             return list(resampled())
 

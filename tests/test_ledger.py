@@ -7,13 +7,49 @@ import pytest
 from fairlib import ledger
 from fairlib.data import ROOT
 
-COLUMNS = ["id", "experiment", "place", "quantity", "kind", "printed", "error", "unit", "notebook"]
+COLUMNS = [
+    "id",
+    "experiment",
+    "place",
+    "quantity",
+    "kind",
+    "printed",
+    "error",
+    "unit",
+    "notebook",
+]
 COLUMNS += ["basis", "apart", "note"]
 KINDS = ("number", "interval", "statement")
 
 CLAIMS = [
-    ["demo/rate", "one", "Table 1", "a rate", "number", "0.116", "", "", "01_one", "formula", "", ""],
-    ["demo/share", "one", "Section 2", "a share", "number", "100", "", "%", "01_one", "original", "", ""],
+    [
+        "demo/rate",
+        "one",
+        "Table 1",
+        "a rate",
+        "number",
+        "0.116",
+        "",
+        "",
+        "01_one",
+        "formula",
+        "",
+        "",
+    ],
+    [
+        "demo/share",
+        "one",
+        "Section 2",
+        "a share",
+        "number",
+        "100",
+        "",
+        "%",
+        "01_one",
+        "original",
+        "",
+        "",
+    ],
     [
         "demo/p",
         "two",
@@ -56,13 +92,47 @@ CLAIMS = [
         "",
         "needs images; make models",
     ],
-    ["demo/said", "one", "Section 4", "a statement", "statement", "stated", "", "", "01_one", "input", "", ""],
-    ["demo/three", "one", "Section 5", "a count", "number", "3", "", "", "01_one", "formula", "definition", ""],
+    [
+        "demo/said",
+        "one",
+        "Section 4",
+        "a statement",
+        "statement",
+        "stated",
+        "",
+        "",
+        "01_one",
+        "input",
+        "",
+        "",
+    ],
+    [
+        "demo/three",
+        "one",
+        "Section 5",
+        "a count",
+        "number",
+        "3",
+        "",
+        "",
+        "01_one",
+        "formula",
+        "definition",
+        "",
+    ],
 ]
 EXPERIMENTS = [
     ["experiment", "title", "data", "model", "suite", "code", "stand_in"],
     ["demo/one", "The first", "original", "-", "-", "original", ""],
-    ["demo/two", "The second", "original", "stand-in", "-", "original", "a small model"],
+    [
+        "demo/two",
+        "The second",
+        "original",
+        "stand-in",
+        "-",
+        "original",
+        "a small model",
+    ],
 ]
 
 
@@ -97,7 +167,12 @@ def write_claims(path, rows):
         ("demo/rate", 0.1166, "original", "differs"),
         ("demo/rate", 0.1162, "substitute", "consistent"),
         ("demo/rate", 0.2, "substitute", "inconclusive"),
-        ("demo/rate", None, "substitute", "inconclusive"),  # 0/0: the rule cannot decide
+        (
+            "demo/rate",
+            None,
+            "substitute",
+            "inconclusive",
+        ),  # 0/0: the rule cannot decide
         ("demo/rate", 0.116, "check", "checked"),
         ("demo/rate", 0.117, "check", "differs"),
         ("demo/rate", 0.116, "input", "input"),
@@ -107,7 +182,12 @@ def write_claims(path, rows):
         ("demo/p", 0.86, "formula", "differs"),
         ("demo/mean", 0.41, "substitute", "consistent"),  # inside the printed ±
         ("demo/mean", 0.39, "substitute", "inconclusive"),
-        ("demo/mean", 0.41, "original", "differs"),  # the same data must give the same number
+        (
+            "demo/mean",
+            0.41,
+            "original",
+            "differs",
+        ),  # the same data must give the same number
         ("demo/range", (-0.02, 0.118), "formula", "reproduced"),
         ("demo/range", (-0.06, 0.118), "formula", "differs"),
         ("demo/said", True, "substitute", "consistent"),
@@ -126,15 +206,25 @@ def test_printed_shows_error_and_unit(desk):
 
 
 def test_bad_calls_are_refused(desk):
-    with pytest.raises(ValueError, match="claim_id must be an id in data/published/, found 'demo/none'"):
+    with pytest.raises(
+        ValueError, match="claim_id must be an id in data/published/, found 'demo/none'"
+    ):
         ledger.check("demo/none", 1)
     with pytest.raises(ValueError, match="basis must be one of .* found 'guess'"):
         ledger.check("demo/rate", 1, basis="guess")
-    with pytest.raises(ValueError, match="found must say what the note of 'demo/p' leaves open, 'a stand-in: {}'"):
+    with pytest.raises(
+        ValueError,
+        match="found must say what the note of 'demo/p' leaves open, 'a stand-in: {}'",
+    ):
         ledger.check("demo/p", 1)
-    with pytest.raises(ValueError, match="must be finite, 2 for an interval, None if undecided, found nan"):
+    with pytest.raises(
+        ValueError,
+        match="must be finite, 2 for an interval, None if undecided, found nan",
+    ):
         ledger.check("demo/rate", float("nan"))
-    with pytest.raises(ValueError, match="must be None while its basis is 'open', found 0.3"):
+    with pytest.raises(
+        ValueError, match="must be None while its basis is 'open', found 0.3"
+    ):
         ledger.check("demo/range", 0.3)
     for claim, value in (("demo/rate", (1, 2)), ("demo/range", 0.5)):
         with pytest.raises(ValueError, match="must be finite, 2 for an interval"):
@@ -145,40 +235,79 @@ ONE, TWO = {"rate": 0.116, "share": 100, "three": 3}, {"p": 0.872, "mean": 0.7}
 
 
 def test_a_notebook_answers_all_its_claims_and_no_others(desk):
-    with pytest.raises(ValueError, match="notebook must be one that the published tables name, found '03_three'"):
+    with pytest.raises(
+        ValueError,
+        match="notebook must be one that the published tables name, found '03_three'",
+    ):
         ledger.record("03_three", {})
-    with pytest.raises(ValueError, match="must name claims that 01_one answers, found 'p'"):
+    with pytest.raises(
+        ValueError, match="must name claims that 01_one answers, found 'p'"
+    ):
         ledger.record("01_one", ONE | {"p": 0.9})
-    with pytest.raises(ValueError, match=r"values lacks 2 claim\(s\) that 01_one answers: share, three"):
+    with pytest.raises(
+        ValueError, match=r"values lacks 2 claim\(s\) that 01_one answers: share, three"
+    ):
         ledger.record("01_one", {"rate": 0.116})
-    table = ledger.record("02_two", TWO, found={"p": "of 7 seeds"}, basis={"mean": "original"}).set_index("id")
-    assert table.loc["demo/p", ["status", "note"]].tolist() == ["consistent", "a stand-in: of 7 seeds"]
-    assert table.loc["demo/mean", ["status", "basis", "note"]].tolist() == ["differs", "original", ""]
-    assert table.loc["demo/range", ["status", "computed", "note"]].tolist() == ["open", "", "needs images; make models"]
+    table = ledger.record(
+        "02_two", TWO, found={"p": "of 7 seeds"}, basis={"mean": "original"}
+    ).set_index("id")
+    assert table.loc["demo/p", ["status", "note"]].tolist() == [
+        "consistent",
+        "a stand-in: of 7 seeds",
+    ]
+    assert table.loc["demo/mean", ["status", "basis", "note"]].tolist() == [
+        "differs",
+        "original",
+        "",
+    ]
+    assert table.loc["demo/range", ["status", "computed", "note"]].tolist() == [
+        "open",
+        "",
+        "needs images; make models",
+    ]
     # trained again after all: another training stands in for the paper's
-    answers, said = TWO | {"range": (0.0, 0.12)}, {"p": "of 7 seeds", "range": "five trainings"}
-    table = ledger.record("02_two", answers, found=said, basis={"range": "substitute"}).set_index("id")
-    assert table.loc["demo/range", ["status", "note"]].tolist() == ["consistent", "five trainings"]
+    answers, said = (
+        TWO | {"range": (0.0, 0.12)},
+        {"p": "of 7 seeds", "range": "five trainings"},
+    )
+    table = ledger.record(
+        "02_two", answers, found=said, basis={"range": "substitute"}
+    ).set_index("id")
+    assert table.loc["demo/range", ["status", "note"]].tolist() == [
+        "consistent",
+        "five trainings",
+    ]
 
 
 def test_inputs_are_used_as_printed_unless_a_value_is_given(desk):
-    assert ledger.record("01_one", ONE).set_index("id").loc["demo/said", "computed"] == "holds"
+    assert (
+        ledger.record("01_one", ONE).set_index("id").loc["demo/said", "computed"]
+        == "holds"
+    )
     assert ledger.check("demo/rate", basis="input").computed == "0.116"
     assert ledger.check("demo/range", basis="input").computed == "(0, 0.12)"
     assert ledger.check("demo/rate", 0.1162, basis="input").computed == "0.1162"
 
 
 def test_assembly_wants_every_claim_answered(desk):
-    with pytest.raises(ValueError, match="lacks what 01_one, 02_two recorded; run `make reproduce`"):
+    with pytest.raises(
+        ValueError, match="lacks what 01_one, 02_two recorded; run `make reproduce`"
+    ):
         ledger.assemble()
     ledger.record("01_one", ONE)
     ledger.record("02_two", TWO, found={"p": "x"})
     table = ledger.assemble()
-    assert table["id"].tolist() == [row[0] for row in CLAIMS]  # in the order of the paper
+    assert table["id"].tolist() == [
+        row[0] for row in CLAIMS
+    ]  # in the order of the paper
     assert table.set_index("id").loc["demo/p", "notebook"] == "02_two"
-    write_claims(desk / "published" / "demo.csv", [*CLAIMS, ["demo/new", *CLAIMS[0][1:]]])
+    write_claims(
+        desk / "published" / "demo.csv", [*CLAIMS, ["demo/new", *CLAIMS[0][1:]]]
+    )
     ledger.published.cache_clear()
-    with pytest.raises(ValueError, match=r"1 printed claim\(s\) that no notebook answers: demo/new"):
+    with pytest.raises(
+        ValueError, match=r"1 printed claim\(s\) that no notebook answers: demo/new"
+    ):
         ledger.assemble()
 
 
@@ -195,9 +324,16 @@ def test_pages_are_written_and_the_same_twice(desk, monkeypatch):
     assert (
         "1 of 2 experiments reproduced, 1 open." in page
     )  # the second: one each of three statuses, and the worst of them
-    assert "| demo/one | The first | original | - | - | original |  | reproduced | 2 reproduced |" in page
-    assert re.findall(r"^- \*\*(\w+)\*\*: .", page, flags=re.MULTILINE) == [*ledger.STATUSES]
-    assert page.index("## Definitions and counts that cannot fail") < page.index("a count")
+    assert (
+        "| demo/one | The first | original | - | - | original |  | reproduced | 2 reproduced |"
+        in page
+    )
+    assert re.findall(r"^- \*\*(\w+)\*\*: .", page, flags=re.MULTILINE) == [
+        *ledger.STATUSES
+    ]
+    assert page.index("## Definitions and counts that cannot fail") < page.index(
+        "a count"
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,26 +342,39 @@ def test_pages_are_written_and_the_same_twice(desk, monkeypatch):
         (["input"], "", "input"),
         (["reproduced", "reproduced", "differs"], "", "reproduced"),
         (["reproduced", "differs"], "", "differs"),  # as many of each: the worse
-        (["open", "consistent", "consistent", "inconclusive"], "a small model", "consistent"),
+        (
+            ["open", "consistent", "consistent", "inconclusive"],
+            "a small model",
+            "consistent",
+        ),
         (["reproduced", "checked"], "", "checked"),
         (["reproduced"], "a small model", "consistent"),  # at best
     ],
 )
-def test_the_verdict_is_what_most_have(monkeypatch, tmp_path, statuses, stand_in, verdict):
+def test_the_verdict_is_what_most_have(
+    monkeypatch, tmp_path, statuses, stand_in, verdict
+):
     monkeypatch.setattr(ledger, "PUBLISHED", tmp_path)
-    pd.DataFrame({"experiment": ["demo/one"], "stand_in": stand_in}).to_csv(tmp_path / "experiments.csv")
+    pd.DataFrame({"experiment": ["demo/one"], "stand_in": stand_in}).to_csv(
+        tmp_path / "experiments.csv"
+    )
     kinds = pd.DataFrame(
-        {"kind": "number", "basis": "formula"}, index=[f"demo/{place}" for place in range(len(statuses))]
+        {"kind": "number", "basis": "formula"},
+        index=[f"demo/{place}" for place in range(len(statuses))],
     )
     monkeypatch.setattr(ledger, "published", lambda: kinds)
     facts = {"experiment": "demo/one", "basis": "formula"}
     table = pd.DataFrame({"id": kinds.index, "status": statuses, "apart": ""} | facts)
     assert ledger.verdicts(table)["verdict"].tolist() == [verdict]
     # What stands apart does not judge; and where there are statements, numbers do not.
-    told = pd.DataFrame({"id": ["demo/s", "demo/t"], "status": "differs", "apart": ["", "ours"]} | facts)
+    told = pd.DataFrame(
+        {"id": ["demo/s", "demo/t"], "status": "differs", "apart": ["", "ours"]} | facts
+    )
     stated = pd.DataFrame({"kind": "statement", "basis": "formula"}, index=told["id"])
     monkeypatch.setattr(ledger, "published", lambda: pd.concat([kinds, stated]))
-    assert ledger.verdicts(pd.concat([table, told[1:]]))["verdict"].tolist() == [verdict]
+    assert ledger.verdicts(pd.concat([table, told[1:]]))["verdict"].tolist() == [
+        verdict
+    ]
     assert ledger.verdicts(pd.concat([table, told]))["verdict"].tolist() == ["differs"]
 
 
@@ -233,13 +382,25 @@ def test_nothing_stands_in_where_genuine_files_took_every_place(desk):
     ledger.record("01_one", ONE)
     for original, stand_in, model, verdict in [
         (["range"], "a small model", "stand-in", "consistent"),
-        (["range", "mean"], "a small model", "stand-in", "consistent"),  # one substitute is left
+        (
+            ["range", "mean"],
+            "a small model",
+            "stand-in",
+            "consistent",
+        ),  # one substitute is left
         (["range", "mean", "p"], "", "original", "reproduced"),
     ]:
-        basis, answers = dict.fromkeys(original, "original"), {"p": 0.872, "mean": 0.5, "range": (0.0, 0.12)}
+        basis, answers = (
+            dict.fromkeys(original, "original"),
+            {"p": 0.872, "mean": 0.5, "range": (0.0, 0.12)},
+        )
         ledger.record("02_two", answers, found={"p": "x"}, basis=basis)
         row = ledger.verdicts(ledger.assemble()).loc["demo/two"]
-        assert row[["stand_in", "model", "verdict"]].tolist() == [stand_in, model, verdict]
+        assert row[["stand_in", "model", "verdict"]].tolist() == [
+            stand_in,
+            model,
+            verdict,
+        ]
 
 
 def broken(folder):
@@ -260,19 +421,41 @@ def broken(folder):
             "apart": ~table["apart"].isin(ledger.APART),
             "note": table["basis"].isin(["substitute", "open"]) & (table["note"] == ""),
         }
-        found += [(rule, table["id"][rows].iloc[0]) for rule, rows in wrong.items() if rows.any()]
+        found += [
+            (rule, table["id"][rows].iloc[0])
+            for rule, rows in wrong.items()
+            if rows.any()
+        ]
     return found + [("twice", name) for name in sorted(set(ids)) if ids.count(name) > 1]
 
 
 @pytest.mark.parametrize(
     ("row", "rule"),
     [
-        (["other/x", "one", "", "", "number", "1", "", "", "", "formula", "", ""], "id"),
-        (["demo/rate", "one", "", "", "number", "1", "", "", "", "formula", "", ""], "twice"),
-        (["demo/x", "one", "", "", "guess", "1", "", "", "", "formula", "", ""], "kind"),
-        (["demo/x", "one", "", "", "number", "1", "", "", "", "guess", "", ""], "basis"),
-        (["demo/x", "one", "", "", "number", "1", "", "", "", "formula", "x", ""], "apart"),
-        (["demo/x", "x", "", "", "number", "1", "", "", "", "formula", "", ""], "experiment"),
+        (
+            ["other/x", "one", "", "", "number", "1", "", "", "", "formula", "", ""],
+            "id",
+        ),
+        (
+            ["demo/rate", "one", "", "", "number", "1", "", "", "", "formula", "", ""],
+            "twice",
+        ),
+        (
+            ["demo/x", "one", "", "", "guess", "1", "", "", "", "formula", "", ""],
+            "kind",
+        ),
+        (
+            ["demo/x", "one", "", "", "number", "1", "", "", "", "guess", "", ""],
+            "basis",
+        ),
+        (
+            ["demo/x", "one", "", "", "number", "1", "", "", "", "formula", "x", ""],
+            "apart",
+        ),
+        (
+            ["demo/x", "x", "", "", "number", "1", "", "", "", "formula", "", ""],
+            "experiment",
+        ),
         (["demo/x", "one", "", "", "number", "1", "", "", "", "open", "", ""], "note"),
     ],
 )
@@ -291,7 +474,9 @@ def test_the_published_files_break_no_rule():
 
 def test_every_printed_number_stands_in_the_committed_ledger():
     """What is committed in figures/ answers exactly the claims of data/published/, with a value wherever it says so."""
-    table = pd.read_csv(ROOT / "figures" / "ledger.csv", dtype=str, keep_default_na=False)
+    table = pd.read_csv(
+        ROOT / "figures" / "ledger.csv", dtype=str, keep_default_na=False
+    )
     assert table["id"].tolist() == ledger.published().index.tolist()
     assert set(table["status"]) <= set(ledger.STATUSES)
     claimed = table["status"] != "open"
@@ -301,11 +486,21 @@ def test_every_printed_number_stands_in_the_committed_ledger():
 
 
 def test_the_front_page_says_what_the_ledger_says():
-    table = pd.read_csv(ROOT / "figures" / "ledger.csv", dtype=str, keep_default_na=False)
+    table = pd.read_csv(
+        ROOT / "figures" / "ledger.csv", dtype=str, keep_default_na=False
+    )
     said = f"{ledger.sentence(ledger.verdicts(table))}."
     assert f"**{said}**" in (ROOT / "README.md").read_text()
     assert said in (ROOT / "figures" / "ledger.md").read_text()
-    assert {"reproduced", "checked", "consistent", "differs", "inconclusive", "input", "open"} == set(table["status"])
+    assert {
+        "reproduced",
+        "checked",
+        "consistent",
+        "differs",
+        "inconclusive",
+        "input",
+        "open",
+    } == set(table["status"])
 
 
 def test_printed_numbers_can_be_read():
@@ -326,4 +521,14 @@ def test_the_first_paper_is_there_in_full():
     ids = claims.index[claims.index.str.startswith("ethayarajh2020/")]
     assert len(ids[ids.str.contains("/table1/")]) == 30
     printed = set(claims.loc[ids, "printed"])
-    assert {"11903", "3.8", "0.0975", "3160", "100", "(0.0, 0.12)", "0.05", "500", "20"} <= printed
+    assert {
+        "11903",
+        "3.8",
+        "0.0975",
+        "3160",
+        "100",
+        "(0.0, 0.12)",
+        "0.05",
+        "500",
+        "20",
+    } <= printed

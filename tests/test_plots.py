@@ -32,20 +32,26 @@ def test_figures_are_the_same_byte_for_byte(desk):
     written = []
     for name in ("a", "b"):
         plots.save(example(), name, caption="What it shows. " * 12)
-        written.append([(desk / f"{name}.{kind}").read_bytes() for kind in ("svg", "png")])
+        written.append(
+            [(desk / f"{name}.{kind}").read_bytes() for kind in ("svg", "png")]
+        )
     assert written[0] == written[1]
 
 
 def test_type_is_readable_at_page_width(desk):
     figure = plots.save(example(), "a", caption="Some caption.")
     assert figure.get_figwidth() == plots.WIDTH == 6.5
-    sizes = [text.get_fontsize() for text in figure.findobj(mpl.text.Text) if text.get_text()]
+    sizes = [
+        text.get_fontsize() for text in figure.findobj(mpl.text.Text) if text.get_text()
+    ]
     assert min(sizes) >= 8
 
 
 def test_caption_is_in_the_picture_and_below_the_axes(desk):
     figure = plots.save(example(), "a", caption="Source: nobody. " * 20)
-    FigureCanvasAgg(figure).draw()  # `save` closed the figure, which leaves it without a canvas of its own
+    FigureCanvasAgg(
+        figure
+    ).draw()  # `save` closed the figure, which leaves it without a canvas of its own
     caption = next(text for text in figure.texts if "Source" in text.get_text())
     box = caption.get_window_extent()
     assert box.x1 <= figure.bbox.x1  # no line runs over the page
@@ -57,11 +63,14 @@ def test_the_svg_has_its_caption_as_a_description_and_no_room_for_it(desk):
     height = figure.get_figheight()
     plots.save(figure, "a", caption="Shares < 5 %, n = 3 & more.")
     tree = ElementTree.parse(desk / "a.svg")
-    assert [found.text for found in tree.iter("{http://purl.org/dc/elements/1.1/}description")] == [
-        "Shares < 5 %, n = 3 & more."
-    ]
+    assert [
+        found.text
+        for found in tree.iter("{http://purl.org/dc/elements/1.1/}description")
+    ] == ["Shares < 5 %, n = 3 & more."]
     assert tree.getroot().get("height") == f"{72 * height:g}pt"
-    assert "Shares" not in "".join(re.findall("<!--.*?-->", (desk / "a.svg").read_text()))  # text is drawn as paths
+    assert "Shares" not in "".join(
+        re.findall("<!--.*?-->", (desk / "a.svg").read_text())
+    )  # text is drawn as paths
 
 
 def test_a_simulation_says_so_in_the_svg_too(desk):
@@ -69,18 +78,38 @@ def test_a_simulation_says_so_in_the_svg_too(desk):
     height = figure.get_figheight()
     plots.save(figure, "a", caption="SIMULATION: 25 models.")
     text = (desk / "a.svg").read_text()
-    assert "<!-- Simulation -->" in text and float(re.search(r'height="([\d.]+)pt"', text)[1]) > 72 * height + 10
+    assert (
+        "<!-- Simulation -->" in text
+        and float(re.search(r'height="([\d.]+)pt"', text)[1]) > 72 * height + 10
+    )
     assert figure.texts[0].get_text() == "SIMULATION: 25 models."
 
 
 def test_heatmap_prints_values_and_says_what_is_missing():
     table = pd.DataFrame({"a": [0.5, np.nan], "b": [0.25, 1.0]}, index=["x", "y"])
     ax = plots.heatmap(table, digits=2)
-    assert sorted(text.get_text() for text in ax.texts) == ["0.25", "0.50", "1.00", "n/a"]
-    shaded = plots.heatmap(table, shade=table.fillna(1), digits=2, ax=plt.figure().subplots())
-    assert sorted(text.get_text() for text in shaded.texts) == ["0.25", "0.50", "1.00", "n/a"]
+    assert sorted(text.get_text() for text in ax.texts) == [
+        "0.25",
+        "0.50",
+        "1.00",
+        "n/a",
+    ]
+    shaded = plots.heatmap(
+        table, shade=table.fillna(1), digits=2, ax=plt.figure().subplots()
+    )
+    assert sorted(text.get_text() for text in shaded.texts) == [
+        "0.25",
+        "0.50",
+        "1.00",
+        "n/a",
+    ]
     infinite = plots.heatmap(table.fillna(np.inf), digits=2, ax=plt.figure().subplots())
-    assert sorted(text.get_text() for text in infinite.texts) == ["0.25", "0.50", "1.00", "inf"]
+    assert sorted(text.get_text() for text in infinite.texts) == [
+        "0.25",
+        "0.50",
+        "1.00",
+        "inf",
+    ]
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -91,7 +120,9 @@ def test_heatmap_prints_on_every_colour_at_a_contrast_of_four_and_a_half(signed)
 
     def luminance(colour):
         parts = np.array(mpl.colors.to_rgb(colour))
-        return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+        return np.where(
+            parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4
+        ) @ [0.2126, 0.7152, 0.0722]
 
     backs = ax.collections[0].get_facecolors()
     for text, back in zip(ax.texts, backs, strict=True):
@@ -108,15 +139,22 @@ def test_neighbouring_colours_differ_in_grey():
 
 
 def test_curves_differ_in_style_and_colour_and_start_again_when_looks_run_out():
-    ax = plots.curves([1, 2], {name: [0, 1] for name in "abcde"}, ax=plt.figure().subplots())
+    ax = plots.curves(
+        [1, 2], {name: [0, 1] for name in "abcde"}, ax=plt.figure().subplots()
+    )
     looks = [(line.get_linestyle(), line.get_color()) for line in ax.lines]
     assert [line.get_label() for line in ax.lines] == list("abcde")
     assert len(set(looks[:4])) == 4 and looks[4] == looks[0]
 
 
 def test_intervals_by_name_stand_side_by_side_at_their_names():
-    table = pd.DataFrame({"estimate": [0.1, 0.2], "low": [0.0, 0.1], "high": [0.3, 0.4]}, index=["x", "y"])
-    ax = plots.intervals_by_name({"one": table, "two": table + 1}, spread=0.2, ax=plt.figure().subplots())
+    table = pd.DataFrame(
+        {"estimate": [0.1, 0.2], "low": [0.0, 0.1], "high": [0.3, 0.4]},
+        index=["x", "y"],
+    )
+    ax = plots.intervals_by_name(
+        {"one": table, "two": table + 1}, spread=0.2, ax=plt.figure().subplots()
+    )
     assert [label.get_text() for label in ax.get_yticklabels()] == ["x", "y"]
     drawn = [points.lines[0].get_xydata() for points in ax.containers]
     np.testing.assert_allclose(drawn[0], [[0.1, -0.1], [0.2, 0.9]])
@@ -132,15 +170,29 @@ def test_a_logarithmic_axis_has_numbers_at_its_ticks_only():
 
 
 def test_a_note_stands_beside_its_point():
-    ax = plots.note("here", (0.5, 0.5), offset=(3, 2), edge=True, fontsize=7, ax=plt.figure().subplots())
+    ax = plots.note(
+        "here",
+        (0.5, 0.5),
+        offset=(3, 2),
+        edge=True,
+        fontsize=7,
+        ax=plt.figure().subplots(),
+    )
     (text,) = ax.texts
     assert text.get_path_effects()
-    assert text.get_text() == "here" and text.xy == (0.5, 0.5) and text.get_fontsize() == 7
+    assert (
+        text.get_text() == "here" and text.xy == (0.5, 0.5) and text.get_fontsize() == 7
+    )
 
 
 def test_intervals_with_ends_of_their_own_are_drawn_there():
     found = [Interval(0.1, 0.0, 0.3), Interval(0.2, 0.1, 0.4)]
-    upright, lying = (plots.intervals([1, 2], found, ax=plt.figure().subplots(), horizontal=h) for h in (False, True))
-    bars, lines = (ax.containers[0].lines[2][0].get_segments() for ax in (upright, lying))
+    upright, lying = (
+        plots.intervals([1, 2], found, ax=plt.figure().subplots(), horizontal=h)
+        for h in (False, True)
+    )
+    bars, lines = (
+        ax.containers[0].lines[2][0].get_segments() for ax in (upright, lying)
+    )
     np.testing.assert_allclose(bars, [[[1, 0.0], [1, 0.3]], [[2, 0.1], [2, 0.4]]])
     np.testing.assert_allclose(lines, [[[0.0, 1], [0.3, 1]], [[0.1, 2], [0.4, 2]]])

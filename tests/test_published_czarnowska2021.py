@@ -18,20 +18,35 @@ def tokens():
     """One run's tokens; labels are the same for all."""
     frame = data.load("country_predictions", source="bundled")
     one = frame[(frame["model"] == frame["model"].iloc[0]) & (frame["seed"] == 0)]
-    return one.astype(dict.fromkeys(["source", "group", "term", "label", "released"], str))
+    return one.astype(
+        dict.fromkeys(["source", "group", "term", "label", "released"], str)
+    )
 
 
 def printed(metric):
-    return ledger.published().loc[[f"czarnowska2021/figure3/{metric}/{q}" for q in SIXTHS], "printed"].astype(float)
+    return (
+        ledger.published()
+        .loc[[f"czarnowska2021/figure3/{metric}/{q}" for q in SIXTHS], "printed"]
+        .astype(float)
+    )
 
 
 def gap(score):
     """Mean distance of each group to the five others, one pair after the other."""
-    return [np.mean([abs(mine - other) for j, other in enumerate(score) if j != i]) for i, mine in enumerate(score)]
+    return [
+        np.mean([abs(mine - other) for j, other in enumerate(score) if j != i])
+        for i, mine in enumerate(score)
+    ]
 
 
 def test_whole_counts_give_the_printed_rows(tokens):
-    names = tokens["label"].isin(["U-LOC", "B-LOC"]).groupby(tokens["group"]).sum().to_numpy()
+    names = (
+        tokens["label"]
+        .isin(["U-LOC", "B-LOC"])
+        .groupby(tokens["group"])
+        .sum()
+        .to_numpy()
+    )
     sentences = (tokens["position"] == 0).groupby(tokens["group"]).sum().to_numpy()
     right, rate = names - MISSED, MISSED / names
     precision = right / (right + FALSE)
@@ -51,10 +66,14 @@ def test_a_tagger_that_is_right_misses_names_by_the_released_labels_only(tokens)
 
     def missed(column):
         pairs = spans.compare(tokens[column], tokens["label"], sentence)
-        group = tokens.groupby(sentence)["group"].first().iloc[pairs["sentence"]].to_numpy()
+        group = (
+            tokens.groupby(sentence)["group"].first().iloc[pairs["sentence"]].to_numpy()
+        )
         wrong = (pairs["label"] == "LOC") & (pairs["prediction"] != "LOC")
         return wrong.groupby(pd.Series(group)).sum().to_numpy()
 
     assert not missed("label").any()
     in_the_labels = missed("released")
-    assert (in_the_labels <= MISSED).all() and in_the_labels[0] > MISSED[-1]  # the order of 1q to 6q cannot be turned
+    assert (in_the_labels <= MISSED).all() and in_the_labels[0] > MISSED[
+        -1
+    ]  # the order of 1q to 6q cannot be turned

@@ -20,7 +20,9 @@ def test_table_3_is_complete(claims):
 @pytest.mark.parametrize("mask", ["none", "noisy", "full"])
 def test_table_3_averages_to_table_1_for_t_to_a_and_not_for_a_to_t(claims, mask):
     def mean(direction):
-        names = claims.index[claims.index.str.match(f"wang2021/table3/.*/{direction}/{mask}")]
+        names = claims.index[
+            claims.index.str.match(f"wang2021/table3/.*/{direction}/{mask}")
+        ]
         return claims.loc[names, "printed"].astype(float).mean() / 100
 
     def printed(direction):

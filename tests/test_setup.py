@@ -18,19 +18,34 @@ import fairlib
 from fairlib import ledger
 from fairlib.data import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+    "project"
+]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]*_*.ipynb"))
 EXTRAS = PROJECT["optional-dependencies"]
-LOCKED = [*PROJECT["dependencies"], *(d for extra in ("notebooks", "develop", "engines") for d in EXTRAS[extra])]
+LOCKED = [
+    *PROJECT["dependencies"],
+    *(d for extra in ("notebooks", "develop", "engines") for d in EXTRAS[extra]),
+]
 CONDA_NAMES = {"duckdb": "python-duckdb"}  # where a package is called otherwise there
 RUNNER = ROOT / "notebooks" / "execute.py"
 
 
 def test_environment_yml_is_the_door_to_the_same_set():
-    listed = re.findall(r"^  - ([\w-]+)(.*)$", (ROOT / "environment.yml").read_text(), flags=re.MULTILINE)
-    found = {name: specification for name, specification in listed if name not in ("conda-forge", "pip")}
+    listed = re.findall(
+        r"^  - ([\w-]+)(.*)$",
+        (ROOT / "environment.yml").read_text(),
+        flags=re.MULTILINE,
+    )
+    found = {
+        name: specification
+        for name, specification in listed
+        if name not in ("conda-forge", "pip")
+    }
     declared = [re.match(r"([\w-]+)(.*)", dependency).groups() for dependency in LOCKED]
-    expected = {CONDA_NAMES.get(name, name): specification for name, specification in declared}
+    expected = {
+        CONDA_NAMES.get(name, name): specification for name, specification in declared
+    }
     assert found == expected | {"python": PROJECT["requires-python"]}
 
 
@@ -52,21 +67,45 @@ def test_every_dependency_says_what_it_is_for():
 
 
 def test_the_wheel_holds_every_room_and_every_place_names_one_version():
-    setup = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    setup = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "tool"
+    ]["setuptools"]
     packages, shipped = setup["packages"], setup["package-data"]
-    besides = {path for path in ROOT.glob("fairlib/**/*") if path.is_file() and path.suffix not in (".py", ".pyc")}
-    assert besides <= {ROOT / room.replace(".", "/") / name for room, names in shipped.items() for name in names}
-    rooms = {".".join(path.parent.relative_to(ROOT).parts) for path in ROOT.glob("fairlib/**/__init__.py")}
+    besides = {
+        path
+        for path in ROOT.glob("fairlib/**/*")
+        if path.is_file() and path.suffix not in (".py", ".pyc")
+    }
+    assert besides <= {
+        ROOT / room.replace(".", "/") / name
+        for room, names in shipped.items()
+        for name in names
+    }
+    rooms = {
+        ".".join(path.parent.relative_to(ROOT).parts)
+        for path in ROOT.glob("fairlib/**/__init__.py")
+    }
     assert set(packages) == rooms | {"fairlib._data"}
-    assert f"version: {fairlib.__version__}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert (
+        f"version: {fairlib.__version__}"
+        in (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    )
 
 
 def test_import_is_light():
     code = "import time; t = time.perf_counter(); import fairlib; print(time.perf_counter() - t)"
-    times = [float(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)) for _ in range(3)]
+    times = [
+        float(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT))
+        for _ in range(3)
+    ]
     assert statistics.median(times) < 0.3
     heavy = "import fairlib, sys; print([m for m in ('datasets', 'torch', 'matplotlib', 'pandas') if m in sys.modules])"
-    assert subprocess.check_output([sys.executable, "-c", heavy], cwd=ROOT, text=True).strip() == "[]"
+    assert (
+        subprocess.check_output(
+            [sys.executable, "-c", heavy], cwd=ROOT, text=True
+        ).strip()
+        == "[]"
+    )
 
 
 def test_every_public_name_can_be_had():
@@ -78,7 +117,16 @@ def test_every_public_name_can_be_had():
 
 def test_make_help_lists_the_targets():
     shown = subprocess.check_output(["make", "help"], cwd=ROOT, text=True)
-    for target in ("reproduce", "test", "site", "bench", "lab", "student", "lint", "clean"):
+    for target in (
+        "reproduce",
+        "test",
+        "site",
+        "bench",
+        "lab",
+        "student",
+        "lint",
+        "clean",
+    ):
         assert re.search(rf"^  make {target} +\w", shown, flags=re.MULTILINE)
 
 
@@ -102,11 +150,26 @@ def workshop(tmp_path, monkeypatch):
     """A checkout of two notebooks with the real Makefile; calling it returns who ran, and with which folder of data."""
     monkeypatch.delenv("FAIRLIB_DATA", raising=False)
     monkeypatch.delenv("MAKEFLAGS", raising=False)
-    for name in ("fairlib", "notebooks", "data/bundled", "data/published", "data/templates", ".venv/bin"):
+    for name in (
+        "fairlib",
+        "notebooks",
+        "data/bundled",
+        "data/published",
+        "data/templates",
+        ".venv/bin",
+    ):
         (tmp_path / name).mkdir(parents=True)
-    for name in ("fairlib/page.css", "fairlib/report.html", "fairlib/data.py", "notebooks/execute.py",
-                 "notebooks/01_one.ipynb", "notebooks/02_two.ipynb", "requirements.lock", "pyproject.toml",
-                 ".venv/.installed"):  # fmt: skip
+    for name in (
+        "fairlib/page.css",
+        "fairlib/report.html",
+        "fairlib/data.py",
+        "notebooks/execute.py",
+        "notebooks/01_one.ipynb",
+        "notebooks/02_two.ipynb",
+        "requirements.lock",
+        "pyproject.toml",
+        ".venv/.installed",
+    ):
         (tmp_path / name).touch()
     (tmp_path / "Makefile").write_bytes((ROOT / "Makefile").read_bytes())
     (tmp_path / ".venv/bin/python").write_text(FAKE_PYTHON)
@@ -116,9 +179,23 @@ def workshop(tmp_path, monkeypatch):
         (tmp_path / "ran.txt").unlink(missing_ok=True)
         time.sleep(0.02)  # files written just now must be older than what make writes
         command = ["make", "--silent", "reproduce", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, env=os.environ | environment, capture_output=True, text=True)
-        ran = (tmp_path / "ran.txt").read_text().splitlines() if (tmp_path / "ran.txt").exists() else []
-        return sorted(line.strip() for line in ran) if done.returncode == 0 else done.stderr
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+        )
+        ran = (
+            (tmp_path / "ran.txt").read_text().splitlines()
+            if (tmp_path / "ran.txt").exists()
+            else []
+        )
+        return (
+            sorted(line.strip() for line in ran)
+            if done.returncode == 0
+            else done.stderr
+        )
 
     make.folder = tmp_path
     return make
@@ -142,13 +219,20 @@ def test_make_runs_again_what_lost_an_output_or_changed_a_source(workshop):
         assert workshop() == []
     shutil.rmtree(workshop.folder / "build" / "ledger")
     assert workshop() == ALL
-    for source in ("fairlib/page.css", "fairlib/report.html", "fairlib/data.py", "notebooks/execute.py"):
+    for source in (
+        "fairlib/page.css",
+        "fairlib/report.html",
+        "fairlib/data.py",
+        "notebooks/execute.py",
+    ):
         (workshop.folder / source).touch()
         assert workshop() == ALL, source
     assert workshop() == []
 
 
-def test_make_sees_genuine_files_wherever_they_lie(workshop, tmp_path_factory, monkeypatch):
+def test_make_sees_genuine_files_wherever_they_lie(
+    workshop, tmp_path_factory, monkeypatch
+):
     assert workshop() == ALL
     default = workshop.folder / "data" / "original" / "mnli"
     default.mkdir(parents=True)
@@ -162,7 +246,9 @@ def test_make_sees_genuine_files_wherever_they_lie(workshop, tmp_path_factory, m
     home = tmp_path_factory.mktemp("home")
     (home / "genuine").mkdir()
     (workshop.folder / "my files").symlink_to(home / "genuine")
-    assert workshop(FAIRLIB_DATA="my files") == [f"{name} {workshop.folder / 'my files'}" for name in ALL]
+    assert workshop(FAIRLIB_DATA="my files") == [
+        f"{name} {workshop.folder / 'my files'}" for name in ALL
+    ]
     (home / "genuine" / "dev.jsonl").touch()
     everywhere = [f"{name} {home / 'genuine'}" for name in ALL]
     assert workshop("FAIRLIB_DATA=~/genuine", HOME=str(home)) == everywhere
@@ -170,11 +256,15 @@ def test_make_sees_genuine_files_wherever_they_lie(workshop, tmp_path_factory, m
     assert workshop() == ALL  # back to the default
     (default / "dev.jsonl").unlink()
     assert workshop() == ALL
-    assert "FAIRLIB_DATA must name a folder, found 'nowhere'" in workshop(FAIRLIB_DATA="nowhere")
+    assert "FAIRLIB_DATA must name a folder, found 'nowhere'" in workshop(
+        FAIRLIB_DATA="nowhere"
+    )
 
 
 @pytest.mark.parametrize("named", ["mine", "~/mine"])
-def test_a_relative_folder_of_originals_is_named_from_where_one_stands(tmp_path, monkeypatch, notebook, named):
+def test_a_relative_folder_of_originals_is_named_from_where_one_stands(
+    tmp_path, monkeypatch, notebook, named
+):
     monkeypatch.setenv("FAIRLIB_DATA", named)
     print_it = "import os; os.chdir('/'); from fairlib import data; print(data.originals_folder())"
     later = "from fairlib import data; import os; os.chdir('/'); print(data.originals_folder())"
@@ -182,7 +272,9 @@ def test_a_relative_folder_of_originals_is_named_from_where_one_stands(tmp_path,
     (tmp_path / "home").mkdir()
     expected = tmp_path / "home" / "mine"
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    found = subprocess.check_output([sys.executable, "-c", later], cwd=expected.parent, text=True)
+    found = subprocess.check_output(
+        [sys.executable, "-c", later], cwd=expected.parent, text=True
+    )
     assert found == f"{expected}\n"
     target = tmp_path / "build" / "a.ipynb"
     monkeypatch.chdir(expected.parent)
@@ -197,13 +289,17 @@ def test_notebooks_are_stored_clean(path):
     assert notebook.cells[0].cell_type == "markdown"
     assert notebook.cells[0].source.startswith(f"# {path.stem.split('_')[0]} ")
     for cell in notebook.cells:
-        assert re.fullmatch(r"[a-z][a-z0-9-]*", cell.id), cell.id  # fixed and readable, not random
+        assert re.fullmatch(r"[a-z][a-z0-9-]*", cell.id), (
+            cell.id
+        )  # fixed and readable, not random
         assert "sys.path" not in cell.source
         if cell.cell_type == "code":
             assert not cell.outputs
             assert cell.execution_count is None
     if (ledger.published()["notebook"] == path.stem).any():
-        assert re.search(rf'ledger\.record\(\s*"{path.stem}"', notebook.cells[-1].source)
+        assert re.search(
+            rf'ledger\.record\(\s*"{path.stem}"', notebook.cells[-1].source
+        )
         assert notebook.cells[-1].metadata.tags == ["ledger"]
     assert "Exercises" in "".join(cell.source for cell in notebook.cells)
 
@@ -226,7 +322,10 @@ def test_readme_example_runs_and_prints_what_it_says(capsys):
 def notebook(tmp_path):
     def write(*cells, name="99_example"):
         made = nbformat.v4.new_notebook(
-            cells=[nbformat.v4.new_code_cell(source, id=f"cell-{n}") for n, source in enumerate(cells)]
+            cells=[
+                nbformat.v4.new_code_cell(source, id=f"cell-{n}")
+                for n, source in enumerate(cells)
+            ]
         )
         nbformat.write(made, tmp_path / f"{name}.ipynb")
         return tmp_path / f"{name}.ipynb"
@@ -236,20 +335,31 @@ def notebook(tmp_path):
 
 def test_runner_is_deterministic_and_works_from_anywhere(notebook, tmp_path, capsys):
     """Once as `make` calls it, and once from here."""
-    source = notebook("import fairlib, os", "print(fairlib.Interval(0.5, 0.4, 0.6)); os.getcwd()")
+    source = notebook(
+        "import fairlib, os", "print(fairlib.Interval(0.5, 0.4, 0.6)); os.getcwd()"
+    )
     targets = [tmp_path / "build" / name for name in ("a.ipynb", "b.ipynb")]
     runner_module().execute(source, targets[0])
-    called = subprocess.check_output([sys.executable, RUNNER, source, targets[1]], cwd=tmp_path, text=True)
+    called = subprocess.check_output(
+        [sys.executable, RUNNER, source, targets[1]], cwd=tmp_path, text=True
+    )
     for said in (capsys.readouterr().out, called):
         assert re.fullmatch(r"99_example: done in [\d.]+ s\n", said), said
     assert targets[0].read_bytes() == targets[1].read_bytes()
     assert "0.500 [0.400, 0.600]" in targets[0].read_text()
-    assert not nbformat.read(source, as_version=4).cells[0].outputs  # the source stays as it was
+    assert (
+        not nbformat.read(source, as_version=4).cells[0].outputs
+    )  # the source stays as it was
 
 
 def test_runner_names_notebook_and_cell(notebook, tmp_path):
-    source, said = notebook("x = 1", "raise ValueError('no such genre')"), "ValueError: no such genre"
-    with pytest.raises(SystemExit, match=rf"^99_example: cell 2 \(id 'cell-1'\) failed: {said}"):
+    source, said = (
+        notebook("x = 1", "raise ValueError('no such genre')"),
+        "ValueError: no such genre",
+    )
+    with pytest.raises(
+        SystemExit, match=rf"^99_example: cell 2 \(id 'cell-1'\) failed: {said}"
+    ):
         runner_module().execute(source, tmp_path / "build" / "a.ipynb")
     assert not (tmp_path / "build" / "a.ipynb").exists()
 
@@ -261,10 +371,14 @@ def test_runner_names_notebook_and_cell(notebook, tmp_path):
         ("import os; os._exit(1)", "Kernel died"),
     ],
 )
-def test_runner_names_the_cell_that_never_answers(notebook, tmp_path, monkeypatch, source, said):
+def test_runner_names_the_cell_that_never_answers(
+    notebook, tmp_path, monkeypatch, source, said
+):
     runner = runner_module()
     monkeypatch.setattr(runner, "SECONDS_PER_CELL", 2)
-    with pytest.raises(SystemExit, match=rf"^99_example: cell 2 \(id 'cell-1'\) failed: {said}"):
+    with pytest.raises(
+        SystemExit, match=rf"^99_example: cell 2 \(id 'cell-1'\) failed: {said}"
+    ):
         runner.execute(notebook("x = 1", source), tmp_path / "a.ipynb")
     assert not (tmp_path / "a.ipynb").exists()
 
@@ -276,7 +390,9 @@ def runner_module():
     return module
 
 
-def test_runner_notices_the_reply_to_a_cell_with_a_slider(notebook, tmp_path, monkeypatch):
+def test_runner_notices_the_reply_to_a_cell_with_a_slider(
+    notebook, tmp_path, monkeypatch
+):
     # The kernel's reply arrives while the runner is busy with the slider's output. It must not wait out its limit.
     process = NotebookClient.process_message
 
@@ -296,14 +412,23 @@ def test_runner_notices_the_reply_to_a_cell_with_a_slider(notebook, tmp_path, mo
     runner.execute(notebook(slider), tmp_path / "a.ipynb")
     assert time.monotonic() - started < 20
     executed = nbformat.read(tmp_path / "a.ipynb", as_version=4)
-    models = executed.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"].values()
-    (shown,) = [model["state"]["outputs"] for model in models if model["model_name"] == "OutputModel"]
+    models = executed.metadata.widgets["application/vnd.jupyter.widget-state+json"][
+        "state"
+    ].values()
+    (shown,) = [
+        model["state"]["outputs"]
+        for model in models
+        if model["model_name"] == "OutputModel"
+    ]
     assert "the answer" in shown[0]["data"]["text/plain"]
 
 
 def test_runner_notices_that_a_widget_fails(notebook, tmp_path):
     slider = "import ipywidgets\nipywidgets.interact(lambda x: 1 / x, x=0);"
-    with pytest.raises(SystemExit, match=r"cell 2 \(id 'cell-1'\) failed: a widget shows ZeroDivisionError"):
+    with pytest.raises(
+        SystemExit,
+        match=r"cell 2 \(id 'cell-1'\) failed: a widget shows ZeroDivisionError",
+    ):
         runner_module().execute(notebook("x = 1", slider), tmp_path / "a.ipynb")
 
 
@@ -311,7 +436,10 @@ def test_check_and_strip(notebook, tmp_path):
     main, source = runner_module().main, notebook("print(1)")
     main(["--check", str(source)])
     executed = nbformat.read(source, as_version=4)
-    executed.cells[0].execution_count, executed.metadata["language_info"] = 1, {"name": "python"}
+    executed.cells[0].execution_count, executed.metadata["language_info"] = (
+        1,
+        {"name": "python"},
+    )
     executed.cells[0].outputs = [nbformat.v4.new_output("stream", text="1\n")]
     nbformat.write(executed, path := tmp_path / "executed.ipynb")
     with pytest.raises(SystemExit, match="stored with outputs: [^ ]*executed.ipynb\n"):
@@ -323,12 +451,24 @@ def test_check_and_strip(notebook, tmp_path):
 
 
 def test_nothing_of_a_machine_is_in_the_tree():
-    files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")[:-1]
+    files = subprocess.check_output(
+        ["git", "ls-files", "-z"], cwd=ROOT, text=True
+    ).split("\0")[:-1]
     for name in files:
         path = ROOT / name
         assert path.stat().st_size < 5_000_000, name
         assert path.suffix not in (".pkl", ".pickle", ".joblib"), name
-        if path.suffix in (".py", ".md", ".toml", ".ipynb", ".csv", ".yml", ".lock", ".cff", ""):
+        if path.suffix in (
+            ".py",
+            ".md",
+            ".toml",
+            ".ipynb",
+            ".csv",
+            ".yml",
+            ".lock",
+            ".cff",
+            "",
+        ):
             text = path.read_text(encoding="utf-8")
             assert os.sep + "home" + os.sep not in text, name
             assert os.sep + "root" + os.sep not in text, name

@@ -19,7 +19,9 @@ TABLE = pd.read_csv(ROOT / "figures" / "ledger.csv", dtype=str, keep_default_na=
 
 
 def opened(name):
-    specification = importlib.util.spec_from_file_location(f"site_{name}", ROOT / "site" / f"{name}.py")
+    specification = importlib.util.spec_from_file_location(
+        f"site_{name}", ROOT / "site" / f"{name}.py"
+    )
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module
@@ -42,16 +44,25 @@ def figures(tmp_path):
 
 
 def picture():
-    return new_output("display_data", data={"image/png": "iVBO", "text/plain": "<Figure>"})
+    return new_output(
+        "display_data", data={"image/png": "iVBO", "text/plain": "<Figure>"}
+    )
 
 
 def shown(*cells, figures, metadata=None, **options):
-    notebook = new_notebook(cells=[new_markdown_cell("# 99 Title\n\nThe question."), *cells], metadata=metadata or {})
-    return prepare.transformed(notebook, **{"name": "99_title", "figures": figures} | options)
+    notebook = new_notebook(
+        cells=[new_markdown_cell("# 99 Title\n\nThe question."), *cells],
+        metadata=metadata or {},
+    )
+    return prepare.transformed(
+        notebook, **{"name": "99_title", "figures": figures} | options
+    )
 
 
 def code(source, *outputs, tag=None):
-    return new_code_cell(source, outputs=list(outputs), metadata={"tags": [tag]} if tag else {})
+    return new_code_cell(
+        source, outputs=list(outputs), metadata={"tags": [tag]} if tag else {}
+    )
 
 
 def words(source, tag):
@@ -71,8 +82,13 @@ def test_cells_are_shown_by_their_tags(figures):
         figures=figures,
     ).cells
     assert [cell.source for cell in cells[3:5]] == ["def f(): ...", "def f(): return 1"]
-    assert cells[1].source == ":::{admonition} Predict\n:class: tip predict\n\nHow many?\n:::"
-    assert cells[5].source.startswith("::::{admonition} Solution\n:class: dropdown\n\nBecause:")
+    assert (
+        cells[1].source
+        == ":::{admonition} Predict\n:class: tip predict\n\nHow many?\n:::"
+    )
+    assert cells[5].source.startswith(
+        "::::{admonition} Solution\n:class: dropdown\n\nBecause:"
+    )
     assert cells[5].source.endswith("\n::::")
     tags = [cell.metadata.get("tags", []) for cell in cells if cell.cell_type == "code"]
     assert tags == [["stub"], ["hide-cell"], ["check"], ["remove-input"]]
@@ -83,39 +99,63 @@ def test_cells_are_shown_by_their_tags(figures):
 def test_the_title_stays_first_and_the_stored_notebook_can_be_fetched(figures):
     first = shown(figures=figures).cells[0].source
     assert first.startswith("# 99 Title\n\n") and first.endswith("The question.")
-    assert '<a href="99_title.ipynb" download>' in first and '<a href="student/99_title.ipynb" download>' in first
+    assert (
+        '<a href="99_title.ipynb" download>' in first
+        and '<a href="student/99_title.ipynb" download>' in first
+    )
 
 
 def test_how_a_figure_is_drawn_is_folded_and_its_solution_is_called_one(figures):
     draw = 'plots.save(figure, "one", caption=caption)'
-    drawn, solved = shown(code(draw), code(draw, tag="solution"), figures=figures).cells[-2:]
+    drawn, solved = shown(
+        code(draw), code(draw, tag="solution"), figures=figures
+    ).cells[-2:]
     assert drawn.metadata == {"tags": ["hide-input"], "mystnb": prepare.DRAWN}
     assert solved.metadata == {"tags": ["hide-cell"]}
 
 
 def test_what_only_moves_is_left_out_with_its_state(figures):
-    moving = new_output("display_data", data={prepare.WIDGET: {"model_id": "x"}, "text/plain": "interactive"})
-    made = shown(code("show()", moving, new_output("stream", text="kept")), figures=figures, metadata={"widgets": {}})
+    moving = new_output(
+        "display_data",
+        data={prepare.WIDGET: {"model_id": "x"}, "text/plain": "interactive"},
+    )
+    made = shown(
+        code("show()", moving, new_output("stream", text="kept")),
+        figures=figures,
+        metadata={"widgets": {}},
+    )
     assert [output.output_type for output in made.cells[1].outputs] == ["stream"]
     assert "widgets" not in made.metadata
 
 
 def test_pictures_become_figures_in_their_order_with_captions_as_text(figures):
     source = 'plots.save(figure, "one", caption=a)\nplots.save(\n    draw(size=(1, 2)),\n    "two",\n    caption=b,\n)'
-    first, second = shown(code(source, picture(), picture()), figures=figures).cells[1].outputs
+    first, second = (
+        shown(code(source, picture(), picture()), figures=figures).cells[1].outputs
+    )
     html = first.data["text/html"]
     assert 'alt="Of n = 3 at a rate of 0.5 in eq. 4 &amp; more."' in html
-    assert '<figcaption>Of <span class="math notranslate nohighlight">\\(n = 3\\)</span> at a rate' in html
+    assert (
+        '<figcaption>Of <span class="math notranslate nohighlight">\\(n = 3\\)</span> at a rate'
+        in html
+    )
     assert html.count("../figures/one.svg") == 2 and 'width="468" height="216"' in html
     assert "two.svg" in second.data["text/html"] and "image/png" not in second.data
 
 
-def test_a_figure_that_is_saved_but_not_shown_is_shown_first_and_other_pictures_stay(figures):
+def test_a_figure_that_is_saved_but_not_shown_is_shown_first_and_other_pictures_stay(
+    figures,
+):
     text = new_output("stream", text="numbers")
     hidden, other = shown(
-        code('plots.save(figure, "one", caption=a)\nnumbers', text), code("draw()", picture()), figures=figures
+        code('plots.save(figure, "one", caption=a)\nnumbers', text),
+        code("draw()", picture()),
+        figures=figures,
     ).cells[1:]
-    assert "one.svg" in hidden.outputs[0].data["text/html"] and hidden.outputs[1].text == "numbers"
+    assert (
+        "one.svg" in hidden.outputs[0].data["text/html"]
+        and hidden.outputs[1].text == "numbers"
+    )
     assert "image/png" in other.outputs[0].data
 
 
@@ -126,7 +166,11 @@ def test_a_figure_without_a_caption_is_an_error(figures):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_figure_that_a_notebook_saves_is_found_with_its_caption(path):
-    source = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+    source = "\n".join(
+        cell.source
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code"
+    )
     names = prepare.SAVED.findall(source)
     assert len(names) == source.count("plots.save(")
     for name in names:
@@ -167,7 +211,12 @@ def drawn(tmp_path, monkeypatch):
         exec(f"{DRAW}\n{SAVE}", {})
 
     def run(controls, chosen=TWO, call=INTERACT):
-        cells = [code(DRAW), code(call.format(controls), tag="widget"), code(SAVE), code("1 / 0")]
+        cells = [
+            code(DRAW),
+            code(call.format(controls), tag="widget"),
+            code(SAVE),
+            code("1 / 0"),
+        ]
         nbformat.write(new_notebook(cells=cells), tmp_path / "99_title.ipynb")
         folder = tmp_path / "frames" / "99_title"
         count = frames.draw(tmp_path / "99_title.ipynb", chosen, folder)
@@ -178,27 +227,42 @@ def drawn(tmp_path, monkeypatch):
     return run
 
 
-def test_every_combination_of_values_has_its_picture_and_the_first_is_the_notebooks(drawn, tmp_path):
+def test_every_combination_of_values_has_its_picture_and_the_first_is_the_notebooks(
+    drawn, tmp_path
+):
     before = (tmp_path / "99_line.svg").read_bytes()
     count, folder, page, facts = drawn(f'{SHARE}, kind=["<a>", "b"]')
     keys = {f"{share}-{kind}" for share in range(3) for kind in range(2)}
-    assert count == 6 and {path.stem for path in folder.glob("*.svg")} == keys == facts["said"].keys()
+    assert (
+        count == 6
+        and {path.stem for path in folder.glob("*.svg")} == keys == facts["said"].keys()
+    )
     assert facts["options"] == [["0.1", "0.5", "1.0"], ["<a>", "b"]]
-    assert 'max="2" value="1"' in page and '<option value="0" selected>&lt;a&gt;</option>' in page
+    assert (
+        'max="2" value="1"' in page
+        and '<option value="0" selected>&lt;a&gt;</option>' in page
+    )
     assert facts["said"]["2-1"] == "at 1.0"
-    assert facts["caption"] == prepare.caption(folder / "1-0.svg").removeprefix("share 0.5; kind <a>. ")
+    assert facts["caption"] == prepare.caption(folder / "1-0.svg").removeprefix(
+        "share 0.5; kind <a>. "
+    )
     assert facts["caption"] == "A simulated line. Data: none."
     pictures = {
-        path.stem: re.sub("<dc:desc.*?>.*?<", "", path.read_text(), flags=re.DOTALL) for path in folder.glob("*.svg")
+        path.stem: re.sub("<dc:desc.*?>.*?<", "", path.read_text(), flags=re.DOTALL)
+        for path in folder.glob("*.svg")
     }
-    assert pictures["1-0"] == re.sub("<dc:desc.*?>.*?<", "", before.decode(), flags=re.DOTALL)
+    assert pictures["1-0"] == re.sub(
+        "<dc:desc.*?>.*?<", "", before.decode(), flags=re.DOTALL
+    )
     assert len({*pictures.values()}) == 6
     assert (tmp_path / "99_line.svg").read_bytes() == before
 
 
 def test_a_first_setting_that_shows_another_picture_is_an_error(drawn, tmp_path):
     (tmp_path / "99_line.svg").write_text("<svg/>")
-    with pytest.raises(ValueError, match="the first setting of a widget must show 99_line.svg"):
+    with pytest.raises(
+        ValueError, match="the first setting of a widget must show 99_line.svg"
+    ):
         drawn(SHARE)
 
 
@@ -206,15 +270,25 @@ def test_a_first_setting_that_shows_another_picture_is_an_error(drawn, tmp_path)
     ("controls", "values", "message"),
     [
         ("share=True", {}, "control 'share' must be one of .*Dropdown.*found Checkbox"),
-        (SHARE, {"share": (0.5, 0.55)}, "values of control 'share' must be .*and 0.5 among them"),
+        (
+            SHARE,
+            {"share": (0.5, 0.55)},
+            "values of control 'share' must be .*and 0.5 among them",
+        ),
         (SHARE, {"share": (0.5, 1.1)}, "values of control 'share'"),
         (SHARE, {"share": (0.1, 0.2)}, "values of control 'share'"),
         (SHARE, {}, "values of control 'share'"),
         ('kind=["a", "b"]', {"kind": ("a", "c")}, "values of control 'kind'"),
-        (SHARE, {"share": (0.5,), "other": (1,)}, "controls \\['share'\\], found \\['other'\\]"),
+        (
+            SHARE,
+            {"share": (0.5,), "other": (1,)},
+            "controls \\['share'\\], found \\['other'\\]",
+        ),
     ],
 )
-def test_a_control_that_the_site_cannot_have_is_refused_by_its_name(drawn, controls, values, message):
+def test_a_control_that_the_site_cannot_have_is_refused_by_its_name(
+    drawn, controls, values, message
+):
     with pytest.raises(ValueError, match=message):
         drawn(controls, frames.Frames("A line.", values))
 
@@ -227,23 +301,40 @@ widgets.interact(tell, word=["no", "yes"]);"""
     count, folder, page, facts = drawn("", frames.Frames("A table.", {}), call)
     assert count == 2 and not [*folder.glob("*.svg")]
     assert facts["tables"]["0"] == "<p>&lt;none&gt;</p>"
-    assert "<td>yes</td>" in facts["tables"]["1"] and "<style" not in facts["tables"]["1"]
+    assert (
+        "<td>yes</td>" in facts["tables"]["1"] and "<style" not in facts["tables"]["1"]
+    )
     assert page.count("</script>") == 1
 
 
 def test_controls_stand_with_their_picture_in_the_place_of_a_widget(drawn, tmp_path):
     drawn(SHARE)
-    cells = [words("How much?", "question"), code("interact()", tag="widget"), code(SAVE, picture())]
-    _, _, place, after = shown(*cells, figures=tmp_path, frames=tmp_path / "frames").cells
+    cells = [
+        words("How much?", "question"),
+        code("interact()", tag="widget"),
+        code(SAVE, picture()),
+    ]
+    _, _, place, after = shown(
+        *cells, figures=tmp_path, frames=tmp_path / "frames"
+    ).cells
     assert re.search(
-        r'<figure class="drawn">\s<form .* hidden>.*</form>\s*<a href="../figures/99_line.svg">', place.source, re.S
+        r'<figure class="drawn">\s<form .* hidden>.*</form>\s*<a href="../figures/99_line.svg">',
+        place.source,
+        re.S,
     )
     assert '<figcaption><span class="words">A line that is' in place.source
     assert after.outputs == [] and after.metadata["tags"] == ["hide-input"]
-    with pytest.raises(ValueError, match="99_title must have its widget's settings in site/frames.py"):
+    with pytest.raises(
+        ValueError, match="99_title must have its widget's settings in site/frames.py"
+    ):
         shown(*cells, figures=tmp_path, frames=tmp_path / "other")
-    *_, place, after = shown(*cells, figures=tmp_path, name="10a_tighter_intervals").cells
-    assert "../calculators.html#width-calculator" in place.source and len(after.outputs) == 1
+    *_, place, after = shown(
+        *cells, figures=tmp_path, name="10a_tighter_intervals"
+    ).cells
+    assert (
+        "../calculators.html#width-calculator" in place.source
+        and len(after.outputs) == 1
+    )
 
 
 def test_links_lead_to_pages_or_are_only_text():
@@ -254,13 +345,22 @@ def test_links_lead_to_pages_or_are_only_text():
 
 
 def test_every_page_stands_in_the_contents_once():
-    pages = {f"notebooks/{path.stem}" for path in NOTEBOOKS} | {"api", "ledger", "a_page_of_its_own", "index"}
+    pages = {f"notebooks/{path.stem}" for path in NOTEBOOKS} | {
+        "api",
+        "ledger",
+        "a_page_of_its_own",
+        "index",
+    }
     text = prepare.toctrees(pages)
     listed = re.findall(r"^(?!:|```)(\S+)$", text, flags=re.MULTILINE)
     assert sorted(listed) == sorted(pages - {"index"})
     assert listed[-1] == "a_page_of_its_own"
     assert (
-        text.index("03_one") < text.index('"Paper 3') < text.index("07a_") < text.index('"Beyond') < text.index("10a_")
+        text.index("03_one")
+        < text.index('"Paper 3')
+        < text.index("07a_")
+        < text.index('"Beyond')
+        < text.index("10a_")
     )
 
 
@@ -270,32 +370,73 @@ def test_the_ledger_has_every_number_paper_by_paper():
     papers = [row["paper"] for row in rows]
     assert papers == sorted(papers) and set(papers) == {"Paper 1", "Paper 2", "Paper 3"}
     assert {row["apart"] for row in rows} == {"", "cannot fail", "our own check"}
-    assert {path.stem for path in ROOT.glob("data/published/*.csv")} - {"experiments"} == set(prepare.PAPERS)
+    assert {path.stem for path in ROOT.glob("data/published/*.csv")} - {
+        "experiments"
+    } == set(prepare.PAPERS)
 
 
 def test_every_public_name_has_its_place_on_the_page_of_names():
     kinds = prepare.public()
-    assert sorted([*kinds["modules"], *kinds["called"], *kinds["tables"]]) == fairlib.__all__
+    assert (
+        sorted([*kinds["modules"], *kinds["called"], *kinds["tables"]])
+        == fairlib.__all__
+    )
     page = (ROOT / "site" / "api.md").read_text(encoding="utf-8")
     assert kinds["tables"] == {"METRICS"} and "`fairlib.METRICS`" in page
 
 
 def test_docstrings_are_put_into_a_form_that_sphinx_reads():
-    lines = ["Say *it*, |A|, `a_b`s.", "", "first, second : what it is", "    and more_.", "third : [0, 1].", "",
-             ">>> f(1)", "a : b_c", "", "no : item here", "as it goes on."]  # fmt: skip
+    lines = [
+        "Say *it*, |A|, `a_b`s.",
+        "",
+        "first, second : what it is",
+        "    and more_.",
+        "third : [0, 1].",
+        "",
+        ">>> f(1)",
+        "a : b_c",
+        "",
+        "no : item here",
+        "as it goes on.",
+    ]
     conf.as_rst(None, "function", "f", None, None, lines)
     assert lines == [
-        r"Say \*it\*, \|A\|, `a_b`\ s.", "", "", "``first, second``", "    what it is", r"    and more\_.",
-        "", "``third``", "    [0, 1].", "", ">>> f(1)", "a : b_c", "", "no : item here", "as it goes on.",
-    ]  # fmt: skip
+        r"Say \*it\*, \|A\|, `a_b`\ s.",
+        "",
+        "",
+        "``first, second``",
+        "    what it is",
+        r"    and more\_.",
+        "",
+        "``third``",
+        "    [0, 1].",
+        "",
+        ">>> f(1)",
+        "a : b_c",
+        "",
+        "no : item here",
+        "as it goes on.",
+    ]
 
 
 def test_the_sites_packages_are_pinned_and_agree_with_the_others():
-    texts = [(ROOT / path).read_text(encoding="utf-8") for path in ("requirements.lock", "site/requirements.lock")]
-    main, site = (dict(re.findall(r"^([a-z0-9._-]+)==([^ ;]+)(?= \\)", text, flags=re.MULTILINE)) for text in texts)
+    texts = [
+        (ROOT / path).read_text(encoding="utf-8")
+        for path in ("requirements.lock", "site/requirements.lock")
+    ]
+    main, site = (
+        dict(re.findall(r"^([a-z0-9._-]+)==([^ ;]+)(?= \\)", text, flags=re.MULTILINE))
+        for text in texts
+    )
     assert "://" not in texts[1]
-    assert {"sphinx", "sphinx-book-theme", "myst-nb", "playwright"} <= set(re.findall(r"^([\w.-]+)==", texts[1], re.M))
+    assert {"sphinx", "sphinx-book-theme", "myst-nb", "playwright"} <= set(
+        re.findall(r"^([\w.-]+)==", texts[1], re.M)
+    )
     for block in re.split(r"\n(?=[a-z])", texts[1]):
         assert "--hash=sha256:" in block, block.splitlines()[0]
-    assert not {name: (main[name], site[name]) for name in main.keys() & site.keys() if main[name] != site[name]}
+    assert not {
+        name: (main[name], site[name])
+        for name in main.keys() & site.keys()
+        if main[name] != site[name]
+    }
     assert "sphinx" not in texts[0]

@@ -21,14 +21,26 @@ def speed(monkeypatch):
 @pytest.mark.parametrize("question", ["counting", "metrics", "difference", "amplified"])
 def test_every_question_is_answered_and_ours_agrees_with_the_peer(speed, question):
     for case in getattr(speed, question)(2000):
-        assert 0 < case.ours < 30 and case.theirs > 0 and case.memory > 0 and case.n == 2000
+        assert (
+            0 < case.ours < 30
+            and case.theirs > 0
+            and case.memory > 0
+            and case.n == 2000
+        )
 
 
 def test_the_table_gives_ratios_and_marks_what_is_extrapolated(speed):
     case = speed.Case("counting", 1_000_000, 0.002, 1.5e6, "pandas", 0.05)
-    lines = speed.written([case, case._replace(theirs=7200.0, extrapolated=True)]).splitlines()
-    assert lines[2] == "| counting | 1,000,000 | 2 ms | 1.5 MB | pandas | 50 ms | **25** |"
-    assert lines[3] == "| counting | 1,000,000 | 2 ms | 1.5 MB | pandas | 7,200 s \\* | **3,600,000** |"
+    lines = speed.written(
+        [case, case._replace(theirs=7200.0, extrapolated=True)]
+    ).splitlines()
+    assert (
+        lines[2] == "| counting | 1,000,000 | 2 ms | 1.5 MB | pandas | 50 ms | **25** |"
+    )
+    assert (
+        lines[3]
+        == "| counting | 1,000,000 | 2 ms | 1.5 MB | pandas | 7,200 s \\* | **3,600,000** |"
+    )
 
 
 def test_memory_is_the_most_that_is_allocated_at_a_time(speed):

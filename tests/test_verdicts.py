@@ -14,14 +14,20 @@ from fairlib.data import ROOT
 
 LEDGER = pd.read_csv(ROOT / "figures" / "ledger.csv")
 IN_ORDER = ("05_conll_heatmap",)  # its tables have tokens, whose order is data
-SHORTER = {"range(300, 1000)": "range(300, 301)"}  # the 700 designs of notebook 05 that are counted only to be shown
+SHORTER = {
+    "range(300, 1000)": "range(300, 301)"
+}  # the 700 designs of notebook 05 that are counted only to be shown
 
 
 def seeded(source, more):
     """Return the code of a cell with every seed raised."""
     for long, short in SHORTER.items():
         source = source.replace(long, short)
-    return re.sub(r"(default_rng\(|rng=)(\d+)", lambda found: f"{found[1]}{int(found[2]) + more}", source)
+    return re.sub(
+        r"(default_rng\(|rng=)(\d+)",
+        lambda found: f"{found[1]}{int(found[2]) + more}",
+        source,
+    )
 
 
 def run(sources, space):
@@ -31,10 +37,16 @@ def run(sources, space):
 
 
 def directions_with_ten_seeds(sources, space):
-    assert seeded(sources["directions"], 1) != sources["directions"] and "rng" not in sources["distances"]
+    assert (
+        seeded(sources["directions"], 1) != sources["directions"]
+        and "rng" not in sources["distances"]
+    )
     found = set()
     for more in range(10):
-        run({cell: seeded(sources[cell], more) for cell in ("directions", "distances")}, space)
+        run(
+            {cell: seeded(sources[cell], more) for cell in ("directions", "distances")},
+            space,
+        )
         found.add(space["direction"])
     assert found == {"ascending"}
 
@@ -44,25 +56,43 @@ def answers_with_ten_sets_of_draws(sources, space):
     bundled, found = space["metrics"], set()
     for seed in range(10):
         hits = np.random.default_rng(seed).binomial(9999, bundled["p"].fillna(1))
-        space["metrics"] = bundled.assign(p=np.where(bundled["p"].notna(), (1 + hits) / 10_000, np.nan))
+        space["metrics"] = bundled.assign(
+            p=np.where(bundled["p"].notna(), (1 + hits) / 10_000, np.nan)
+        )
         run({cell: sources[cell] for cell in ("tested", "attributes-asked")}, space)
         statements = ("most_attributes", "disability_most", "nationality_least")
         nationality = space["any_yes"](space["tests"].loc["nationality"])
-        found.add((*(space["answers"][f"section6/{name}"][0] for name in statements), nationality))
+        found.add(
+            (
+                *(space["answers"][f"section6/{name}"][0] for name in statements),
+                nationality,
+            )
+        )
     assert found == {(False, True, True, True)}
 
 
-AGAIN = {"04_semeval_heatmaps": answers_with_ten_sets_of_draws, "05_conll_heatmap": directions_with_ten_seeds}
+AGAIN = {
+    "04_semeval_heatmaps": answers_with_ten_sets_of_draws,
+    "05_conll_heatmap": directions_with_ten_seeds,
+}
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::pandas.errors.PerformanceWarning")  # of look-ups in rows that are not sorted
+@pytest.mark.filterwarnings(
+    "ignore::pandas.errors.PerformanceWarning"
+)  # of look-ups in rows that are not sorted
 @pytest.mark.parametrize("name", sorted(LEDGER["notebook"].unique()))
-def test_no_status_of_the_ledger_changes_with_the_seed_or_the_order_of_rows(name, monkeypatch, tmp_path, seed=1):
+def test_no_status_of_the_ledger_changes_with_the_seed_or_the_order_of_rows(
+    name, monkeypatch, tmp_path, seed=1
+):
     def shuffled(*arguments, **options):
         frame = bundled(*arguments, **options)
         mixed = frame.sample(frac=1, random_state=seed, ignore_index=True)
-        return frame if name in IN_ORDER else mixed.astype(frame.dtypes).__finalize__(frame)
+        return (
+            frame
+            if name in IN_ORDER
+            else mixed.astype(frame.dtypes).__finalize__(frame)
+        )
 
     bundled = fairlib.load
     monkeypatch.setattr(fairlib, "load", shuffled)

@@ -11,7 +11,9 @@ import numpy as np
 
 from fairlib.checks import checked
 
-ROWS = 1 << 12  # examples read at a time: they stay in the processor's cache, and their float32 counts are exact
+ROWS = (
+    1 << 12
+)  # examples read at a time: they stay in the processor's cache, and their float32 counts are exact
 
 
 @dataclass(frozen=True)
@@ -35,15 +37,24 @@ class Counts:
 
     def __post_init__(self) -> None:
         for name in ("attribute", "task", "joint"):
-            values = checked(name, getattr(self, name), "counts of at least 0", lambda count: count >= 0)
+            values = checked(
+                name,
+                getattr(self, name),
+                "counts of at least 0",
+                lambda count: count >= 0,
+            )
             object.__setattr__(self, name, values)
         shape = (self.attribute.size, self.task.size)
         if self.joint.shape != shape:
-            raise ValueError(f"joint must have the shape |A| x |T| = {shape}, found {self.joint.shape}")
+            raise ValueError(
+                f"joint must have the shape |A| x |T| = {shape}, found {self.joint.shape}"
+            )
         for name, size in zip(("attributes", "tasks"), shape, strict=True):
             names = tuple(getattr(self, name)) or tuple(range(size))
             if len(names) != size:
-                raise ValueError(f"{name} must name {size} columns, found {len(names)} names")
+                raise ValueError(
+                    f"{name} must name {size} columns, found {len(names)} names"
+                )
             object.__setattr__(self, name, names)
 
     @property
@@ -67,12 +78,23 @@ def count(task, attribute, *, named=("task", "attribute"), weight=None) -> Count
     >>> count(task=[1, 1, 0], attribute=[[1, 0], [0, 1], [0, 1]], weight=[5, 1, 1]).joint.tolist()
     [[5.0], [1.0]]
     """
-    tasks, attributes = (tuple(getattr(values, "columns", ())) for values in (task, attribute))
-    task, attribute = indicators(**dict(zip(named, (task, attribute), strict=True))).values()
-    exact = weight is None and task.dtype.kind in "bui" and attribute.dtype.kind in "bui"
+    tasks, attributes = (
+        tuple(getattr(values, "columns", ())) for values in (task, attribute)
+    )
+    task, attribute = indicators(
+        **dict(zip(named, (task, attribute), strict=True))
+    ).values()
+    exact = (
+        weight is None and task.dtype.kind in "bui" and attribute.dtype.kind in "bui"
+    )
     weight = np.ones(len(task)) if weight is None else np.asarray(weight)
-    sums, products = np.zeros(attribute.shape[1] + 1), np.zeros((attribute.shape[1] + 1, task.shape[1]))
-    for w, a, t in blocks(weight, attribute, task, kind=np.float32 if exact else np.float64):
+    sums, products = (
+        np.zeros(attribute.shape[1] + 1),
+        np.zeros((attribute.shape[1] + 1, task.shape[1])),
+    )
+    for w, a, t in blocks(
+        weight, attribute, task, kind=np.float32 if exact else np.float64
+    ):
         weighted = np.column_stack([a * w[:, None], w])  # the last column: any example
         sums += weighted.sum(axis=0)
         products += weighted.T @ t
@@ -85,7 +107,10 @@ def indicators(**named) -> dict[str, np.ndarray]:
     One whose name ends in "_predicted" may hold probabilities, two may not. A vector becomes one column.
     """
     predicted = [name for name in named if name.endswith("_predicted")]
-    arrays = {name: _matrix(name, values, probabilities=[name] == predicted) for name, values in named.items()}
+    arrays = {
+        name: _matrix(name, values, probabilities=[name] == predicted)
+        for name, values in named.items()
+    }
     if len({len(array) for array in arrays.values()}) > 1:
         found = ", ".join(f"{name} {len(array)}" for name, array in arrays.items())
         raise ValueError(f"arrays must have one row per example, found {found} rows")
@@ -95,24 +120,43 @@ def indicators(**named) -> dict[str, np.ndarray]:
 def blocks(*arrays: np.ndarray, kind=np.float64):
     """Yield the arrays' rows in blocks, converted to `kind`."""
     for start in range(0, len(arrays[0]), ROWS):
-        yield tuple(array[start : start + ROWS].astype(kind, copy=False) for array in arrays)
+        yield tuple(
+            array[start : start + ROWS].astype(kind, copy=False) for array in arrays
+        )
 
 
 def _matrix(name: str, values, *, probabilities: bool) -> np.ndarray:
-    array, allowed = np.asarray(values), "probabilities in [0, 1]" if probabilities else "0 or 1"
+    array, allowed = (
+        np.asarray(values),
+        "probabilities in [0, 1]" if probabilities else "0 or 1",
+    )
     if array.dtype == object:  # columns of several types
         with suppress(TypeError, ValueError):
             array = array.astype(float)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "buif":
-        raise ValueError(f"{name} must be n x columns of 0/1, found shape {array.shape} of {array.dtype}")
-    for start in range(0, len(array), ROWS) if array.dtype.kind != "b" else ():  # in blocks, to need no large temporary
+        raise ValueError(
+            f"{name} must be n x columns of 0/1, found shape {array.shape} of {array.dtype}"
+        )
+    for start in (
+        range(0, len(array), ROWS) if array.dtype.kind != "b" else ()
+    ):  # in blocks, to need no large temporary
         block = array[start : start + ROWS]
-        good = (block >= 0) & (block <= 1) if probabilities else (block == 0) | (block == 1)
+        good = (
+            (block >= 0) & (block <= 1)
+            if probabilities
+            else (block == 0) | (block == 1)
+        )
         if not good.all():
             row, column = np.argwhere(~good)[0]
-            place = f"column {values.columns[column]!r}" if hasattr(values, "columns") else f"row {start + row}"
-            raise ValueError(f"{name} must be {allowed}, found {block[row, column]} ({place})")
+            place = (
+                f"column {values.columns[column]!r}"
+                if hasattr(values, "columns")
+                else f"row {start + row}"
+            )
+            raise ValueError(
+                f"{name} must be {allowed}, found {block[row, column]} ({place})"
+            )
     return array
 
 

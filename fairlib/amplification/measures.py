@@ -46,7 +46,11 @@ def mals(task, attribute, task_predicted, attribute_predicted, *, pairs=False):
     >>> mals([[1], [1], [1], [0]], women_and_men, [[1], [1], [0], [0]], women_and_men)  # who paints: 2/3 women, now all
     0.33333333333333337
     """
-    predicted = count(task_predicted, attribute_predicted, named=("task_predicted", "attribute_predicted"))
+    predicted = count(
+        task_predicted,
+        attribute_predicted,
+        named=("task_predicted", "attribute_predicted"),
+    )
     return from_counts("MALS", count(task, attribute), predicted, pairs=pairs)
 
 
@@ -65,7 +69,12 @@ def attribute_to_task(task, attribute, task_predicted, *, train=None, pairs=Fals
     >>> attribute_to_task([[1], [1], [0], [0]], women_and_men, [[1], [1], [1], [0]])  # a man is now said to paint
     -0.25
     """
-    return from_counts("A->T", *_counts_of("A->T", task, attribute, task_predicted), train=train, pairs=pairs)
+    return from_counts(
+        "A->T",
+        *_counts_of("A->T", task, attribute, task_predicted),
+        train=train,
+        pairs=pairs,
+    )
 
 
 def task_to_attribute(task, attribute, attribute_predicted, *, train=None, pairs=False):
@@ -77,10 +86,17 @@ def task_to_attribute(task, attribute, attribute_predicted, *, train=None, pairs
     >>> task_to_attribute([[1], [1], [1], [0]], women_and_men, [[1, 0]] * 4)  # the man who paints is called a woman
     -0.33333333333333337
     """
-    return from_counts("T->A", *_counts_of("T->A", task, attribute, attribute_predicted), train=train, pairs=pairs)
+    return from_counts(
+        "T->A",
+        *_counts_of("T->A", task, attribute, attribute_predicted),
+        train=train,
+        pairs=pairs,
+    )
 
 
-def from_counts(direction, labels, predicted, *, train=None, ties="negative", pairs=False):
+def from_counts(
+    direction, labels, predicted, *, train=None, ties="negative", pairs=False
+):
     """Bias amplification from counts instead of arrays: in one place, all three metrics.
 
     direction : "A->T", "T->A" or "MALS".
@@ -101,11 +117,17 @@ def from_counts(direction, labels, predicted, *, train=None, ties="negative", pa
     columns = _pairs_of(direction, labels, predicted, train=train, ties=ties)
     if not pairs:
         return _mean_of(direction, columns)
-    names = pd.MultiIndex.from_product([labels.attributes, labels.tasks], names=["attribute", "task"])
-    return pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index=names).reset_index()
+    names = pd.MultiIndex.from_product(
+        [labels.attributes, labels.tasks], names=["attribute", "task"]
+    )
+    return pd.DataFrame(
+        {name: values.ravel() for name, values in columns.items()}, index=names
+    ).reset_index()
 
 
-def from_table(direction, table, *, task, attribute, predicted, train=None, count=None, pairs=False):
+def from_table(
+    direction, table, *, task, attribute, predicted, train=None, count=None, pairs=False
+):
     """Bias amplification from columns of any table that `fairlib.tables` reads; its engine counts them.
 
     task, attribute : names of the columns of labels.
@@ -122,13 +144,19 @@ def from_table(direction, table, *, task, attribute, predicted, train=None, coun
     -0.1
     """
     labels = {"task": task, "attribute": attribute}
-    counted = _counts_of(direction, **_columns(table, labels | {"predicted": predicted}, count))
+    counted = _counts_of(
+        direction, **_columns(table, labels | {"predicted": predicted}, count)
+    )
     if not isinstance(train, Counts | None):
-        train = cooccurrence.count(**_columns(train, labels, count if count in tables.schema(train) else None))
+        train = cooccurrence.count(
+            **_columns(train, labels, count if count in tables.schema(train) else None)
+        )
     return from_counts(direction, *counted, train=train, pairs=pairs)
 
 
-def interval(direction, task, attribute, predicted, *, train=None, confidence=0.95) -> Interval:
+def interval(
+    direction, task, attribute, predicted, *, train=None, confidence=0.95
+) -> Interval:
     """Interval for a bias amplification from one test set, conditional on the directions y_at.
 
     predicted : the tasks ("A->T") or attributes ("T->A"). train : as in `attribute_to_task`.
@@ -151,23 +179,46 @@ def interval(direction, task, attribute, predicted, *, train=None, confidence=0.
     labels, found = _counts_of(direction, task, attribute, predicted)
     pairs = _pairs_of(direction, labels, found, train=train)
     value, defined = _mean_of(direction, pairs), pairs["reason"] == ""
-    weights = np.where(defined, 2 * pairs["y"] - 1, 0.0) / max(defined.sum(), 1)  # of each pair's Δ in the value
-    number, delta, given, true = np.maximum(pairs["n"], 1), np.nan_to_num(pairs["delta"]), attribute, task
+    weights = np.where(defined, 2 * pairs["y"] - 1, 0.0) / max(
+        defined.sum(), 1
+    )  # of each pair's Δ in the value
+    number, delta, given, true = (
+        np.maximum(pairs["n"], 1),
+        np.nan_to_num(pairs["delta"]),
+        attribute,
+        task,
+    )
     if direction == "T->A":
-        weights, number, delta, given, true = weights.T, number.T, delta.T, task, attribute
+        weights, number, delta, given, true = (
+            weights.T,
+            number.T,
+            delta.T,
+            task,
+            attribute,
+        )
     factor, offset = found.n / number[:, 0], (weights * delta).sum(axis=1)
     influence, wrong = [], 0
-    for g, t, p in blocks(*indicators(given=given, true=true, true_predicted=predicted).values()):
+    for g, t, p in blocks(
+        *indicators(given=given, true=true, true_predicted=predicted).values()
+    ):
         influence.append(((g * factor) * ((p - t) @ weights.T - offset)).sum(axis=1))
         wrong += np.count_nonzero((p != t).any(axis=1))
     influence = np.concatenate(influence)
     influence[np.abs(influence) < ROUNDING] = 0.0
-    freedom = min((influence**2).sum() ** 2 / max((influence**4).sum(), ROUNDING**4), wrong)
+    freedom = min(
+        (influence**2).sum() ** 2 / max((influence**4).sum(), ROUNDING**4), wrong
+    )
     if freedom < FEWEST:
         few = f"influence function: about {freedom:.0f} wrong examples that matter, fewer than {FEWEST}"
         return Interval(value, np.nan, np.nan, confidence, few)
-    margin = stats.t.isf((1 - confidence) / 2, freedom) * influence.std() / np.sqrt(len(influence))
-    return Interval(value, value - margin, value + margin, confidence, "influence function")
+    margin = (
+        stats.t.isf((1 - confidence) / 2, freedom)
+        * influence.std()
+        / np.sqrt(len(influence))
+    )
+    return Interval(
+        value, value - margin, value + margin, confidence, "influence function"
+    )
 
 
 def directions(train: Counts, *, direction="A->T", ties="negative") -> np.ndarray:
@@ -183,12 +234,18 @@ def directions(train: Counts, *, direction="A->T", ties="negative") -> np.ndarra
     check_word("direction", direction, DIRECTIONS)
     if direction == "MALS":
         if len(train.attribute) < 2:
-            raise ValueError("attribute must have a column per group, at least 2 for MALS (1/|A| would be 1), found 1")
+            raise ValueError(
+                "attribute must have a column per group, at least 2 for MALS (1/|A| would be 1), found 1"
+            )
         y = np.where(len(train.attribute) * train.joint > train.task, 1.0, 0.0)
         return np.where(train.task > 0, y, np.nan)
     together, expected = train.n * train.joint, np.outer(train.attribute, train.task)
-    y = np.where(together > expected, 1.0, np.where(together == expected, TIES[ties], 0.0))
-    constant = [(counts == 0) | (counts == train.n) for counts in (train.attribute, train.task)]
+    y = np.where(
+        together > expected, 1.0, np.where(together == expected, TIES[ties], 0.0)
+    )
+    constant = [
+        (counts == 0) | (counts == train.n) for counts in (train.attribute, train.task)
+    ]
     return np.where(np.logical_or.outer(*constant), np.nan, y)
 
 
@@ -203,39 +260,80 @@ def calibrated_threshold(scores, positive_rate: float) -> float:
     """
     scores = np.asarray(scores, dtype=float)
     if scores.ndim != 1 or scores.size == 0 or np.isnan(scores).any():
-        raise ValueError(f"scores must be a non-empty vector without NaN, found shape {scores.shape}")
-    checked("positive_rate", positive_rate, "in [0, 1]", lambda rate: (rate >= 0) & (rate <= 1))
+        raise ValueError(
+            f"scores must be a non-empty vector without NaN, found shape {scores.shape}"
+        )
+    checked(
+        "positive_rate",
+        positive_rate,
+        "in [0, 1]",
+        lambda rate: (rate >= 0) & (rate <= 1),
+    )
     values, counts = np.unique(scores, return_counts=True)
-    marked = np.append(np.cumsum(counts[::-1])[::-1], 0)  # by the threshold at each distinct score, and above them all
-    return float(np.append(values, np.inf)[np.abs(marked - round(positive_rate * scores.size)).argmin()])
+    marked = np.append(
+        np.cumsum(counts[::-1])[::-1], 0
+    )  # by the threshold at each distinct score, and above them all
+    return float(
+        np.append(values, np.inf)[
+            np.abs(marked - round(positive_rate * scores.size)).argmin()
+        ]
+    )
 
 
-def _pairs_of(direction: str, labels: Counts, predicted: Counts, *, train, ties="negative") -> dict[str, np.ndarray]:
+def _pairs_of(
+    direction: str, labels: Counts, predicted: Counts, *, train, ties="negative"
+) -> dict[str, np.ndarray]:
     """Compute the columns of the table of pairs, |A| x |T| each."""
     if not isinstance(train, Counts | None):
-        if not isinstance(train, tuple | list) or len(train) != 2:  # an array of two rows would pass as a pair
-            raise ValueError(f"train must be (task, attribute) or Counts, found {type(train).__name__}")
+        if (
+            not isinstance(train, tuple | list) or len(train) != 2
+        ):  # an array of two rows would pass as a pair
+            raise ValueError(
+                f"train must be (task, attribute) or Counts, found {type(train).__name__}"
+            )
         train = count(*train)
     reference = train or labels
     for other in (predicted, reference):
         if other.joint.shape != labels.joint.shape:
             found = f"{labels.joint.shape} and {other.joint.shape}"
-            raise ValueError(f"labels, predictions and training data must have the same |A| x |T|, found {found}")
+            raise ValueError(
+                f"labels, predictions and training data must have the same |A| x |T|, found {found}"
+            )
     for what in ("attributes", "tasks"):
         mine, theirs = getattr(labels, what), getattr(reference, what)
-        if mine != theirs and tuple(range(len(mine))) not in (mine, theirs):  # numbers stand for no names
-            raise ValueError(f"train must have the same {what} in the same order, found {theirs} beside {mine}")
+        if mine != theirs and tuple(range(len(mine))) not in (
+            mine,
+            theirs,
+        ):  # numbers stand for no names
+            raise ValueError(
+                f"train must have the same {what} in the same order, found {theirs} beside {mine}"
+            )
     y = directions(reference, direction=direction, ties=ties)
-    probability = "task_given_attribute" if direction == "A->T" else "attribute_given_task"
-    delta = getattr(predicted, probability) - getattr(reference if direction == "MALS" else labels, probability)
-    never = {"A->T": "attribute never occurs", "T->A": "task never occurs", "MALS": "task never occurs or is predicted"}
+    probability = (
+        "task_given_attribute" if direction == "A->T" else "attribute_given_task"
+    )
+    delta = getattr(predicted, probability) - getattr(
+        reference if direction == "MALS" else labels, probability
+    )
+    never = {
+        "A->T": "attribute never occurs",
+        "T->A": "task never occurs",
+        "MALS": "task never occurs or is predicted",
+    }
     one_sided = "task or attribute does not vary in the training data"
     return {
         "y": y,
         "delta": delta,
-        "amplification": y * delta if direction == "MALS" else y * delta + (1 - y) * -delta,
-        "n": np.broadcast_to(predicted.attribute[:, None] if direction == "A->T" else predicted.task, y.shape),
-        "reason": np.where(np.isnan(delta), never[direction], np.where(np.isnan(y), one_sided, "")),
+        "amplification": y * delta
+        if direction == "MALS"
+        else y * delta + (1 - y) * -delta,
+        "n": np.broadcast_to(
+            predicted.attribute[:, None] if direction == "A->T" else predicted.task,
+            y.shape,
+        ),
+        "reason": np.where(
+            np.isnan(delta), never[direction], np.where(np.isnan(y), one_sided, "")
+        ),
     }
 
 
@@ -244,8 +342,13 @@ def _mean_of(direction: str, columns: dict[str, np.ndarray]) -> float:
     defined = columns["reason"] == ""
     if not defined.all():
         reasons, counts = np.unique(columns["reason"][~defined], return_counts=True)
-        why = "; ".join(f"{count}: {reason}" for reason, count in zip(reasons, counts, strict=True))
-        warnings.warn(f"{(~defined).sum()} of {defined.size} pairs are undefined and left out ({why})", stacklevel=4)
+        why = "; ".join(
+            f"{count}: {reason}" for reason, count in zip(reasons, counts, strict=True)
+        )
+        warnings.warn(
+            f"{(~defined).sum()} of {defined.size} pairs are undefined and left out ({why})",
+            stacklevel=4,
+        )
     if not defined.any():
         return float("nan")
     # For MALS a mean over tasks of a sum over attributes, all of which are defined for a task or none.
@@ -253,22 +356,36 @@ def _mean_of(direction: str, columns: dict[str, np.ndarray]) -> float:
     return float(columns["amplification"][defined].sum() / size)
 
 
-def _counts_of(direction: str, task, attribute, predicted, weight=None) -> tuple[Counts, Counts]:
+def _counts_of(
+    direction: str, task, attribute, predicted, weight=None
+) -> tuple[Counts, Counts]:
     """Count the labels, and the labels with the predictions in place of the tasks (A->T) or attributes (T->A)."""
     check_word("direction", direction, DIRECTIONS[:2])
     labels = count(task, attribute, weight=weight)
     if direction == "A->T":
-        return labels, count(predicted, attribute, named=("task_predicted", "attribute"), weight=weight)
-    return labels, count(task, predicted, named=("task", "attribute_predicted"), weight=weight)
+        return labels, count(
+            predicted, attribute, named=("task_predicted", "attribute"), weight=weight
+        )
+    return labels, count(
+        task, predicted, named=("task", "attribute_predicted"), weight=weight
+    )
 
 
 def _columns(table, roles: dict, count: str | None) -> dict:
     """Return a table's distinct rows by the roles of its columns, and how many examples each row stands for."""
-    roles = {role: [names] if isinstance(names, str) else list(names) for role, names in roles.items()}
-    columns, known = {name: role for role, names in roles.items() for name in names}, tables.schema(table)
+    roles = {
+        role: [names] if isinstance(names, str) else list(names)
+        for role, names in roles.items()
+    }
+    columns, known = (
+        {name: role for role, names in roles.items() for name in names},
+        tables.schema(table),
+    )
     for name, role in columns.items():
         tables.check_is_number(known, role, name, besides=(nw.Boolean, nw.Object))
     found = tables.counts(table, [*columns], count=count)
     if found.empty:
         raise ValueError("the table has no rows, or all of them stand for 0 examples")
-    return {role: found[names] for role, names in roles.items()} | {"weight": found[tables.COUNT]}
+    return {role: found[names] for role, names in roles.items()} | {
+        "weight": found[tables.COUNT]
+    }

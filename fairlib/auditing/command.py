@@ -23,13 +23,28 @@ def _drawn(kind: str, report: Report, path: Path) -> None:
 
 OUTPUTS = {  # what is written if asked for, and how
     "html": ("the report as one self-contained page", Report.to_html),
-    "table": ("all comparisons as CSV", lambda report, path: write_csv(report.rows, path)),
-    "summary": ("the metrics of the literature as CSV", lambda report, path: write_csv(report.metrics, path)),
+    "table": (
+        "all comparisons as CSV",
+        lambda report, path: write_csv(report.rows, path),
+    ),
+    "summary": (
+        "the metrics of the literature as CSV",
+        lambda report, path: write_csv(report.metrics, path),
+    ),
     "json": ("verdict, findings and all comparisons as JSON", Report.to_json),
     "markdown": ("a section for a model card", Report.to_markdown),
-    "plot": ("a figure of the comparisons (.png, .svg, .pdf)", partial(_drawn, "comparisons")),
-    "calibration": ("a figure of how far probabilities hold in each group", partial(_drawn, "calibration")),
-    "thresholds": ("a figure of what other thresholds would do for each group", partial(_drawn, "thresholds")),
+    "plot": (
+        "a figure of the comparisons (.png, .svg, .pdf)",
+        partial(_drawn, "comparisons"),
+    ),
+    "calibration": (
+        "a figure of how far probabilities hold in each group",
+        partial(_drawn, "calibration"),
+    ),
+    "thresholds": (
+        "a figure of what other thresholds would do for each group",
+        partial(_drawn, "thresholds"),
+    ),
 }
 
 
@@ -55,7 +70,9 @@ def main(arguments: list[str]) -> None:
     encoding = sys.stdout.encoding or "utf-8"  # which may not know a letter of a name
     print(str(report).encode(encoding, "backslashreplace").decode(encoding))
     if fail_on and report.rows["verdict"].isin(FAILS[: FAILS.index(fail_on) + 1]).any():
-        parser.exit(1, f"fairlib audit: a difference is {fail_on} (--fail-on {fail_on})\n")
+        parser.exit(
+            1, f"fairlib audit: a difference is {fail_on} (--fail-on {fail_on})\n"
+        )
 
 
 def _check_outputs(file: Path, outputs: dict[str, Path]) -> None:
@@ -66,7 +83,11 @@ def _check_outputs(file: Path, outputs: dict[str, Path]) -> None:
             continue  # a device or a pipe is written to, and may be so twice
         real = path.resolve()
         for other, what in taken.items():
-            if real == other or (path.exists() and other.exists() and path.samefile(other)) or other in real.parents:
+            if (
+                real == other
+                or (path.exists() and other.exists() and path.samefile(other))
+                or other in real.parents
+            ):
                 raise ValueError(f"--{name}: {str(path)!r} would overwrite {what}")
         folder = next(parent for parent in real.parents if parent.exists())
         if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
@@ -79,18 +100,27 @@ def _opened(path: Path, asked: dict, form: dict) -> str | Delimited:
     if path.is_dir() or path.suffix == ".parquet":
         return str(path)
     if path.suffix.lower() in SPREADSHEETS:
-        raise ValueError(f"{path} is a spreadsheet; save its sheet as CSV (File, Save as, CSV UTF-8) and audit that")
-    numbers = tuple(filter(None, map(asked.get, ("probability", "count", "cost", "weight"))))
+        raise ValueError(
+            f"{path} is a spreadsheet; save its sheet as CSV (File, Save as, CSV UTF-8) and audit that"
+        )
+    numbers = tuple(
+        filter(None, map(asked.get, ("probability", "count", "cost", "weight")))
+    )
     table = Delimited(path, **form, numbers=numbers)
     if path.is_file() and table.found_separator == ";":
-        print(f"{path}: fields are separated by ';', decimals by {table.found_decimal!r}", file=sys.stderr)
+        print(
+            f"{path}: fields are separated by ';', decimals by {table.found_decimal!r}",
+            file=sys.stderr,
+        )
     return table
 
 
 def _references(given: list[str], group: list[str]) -> dict[str, str]:
     if len(group) > 1 and (bare := [text for text in given if "=" not in text]):
         raise ValueError(f"reference must be COLUMN=GROUP, found {bare[0]!r}")
-    return dict(text.split("=", 1) if "=" in text else (group[0], text) for text in given)
+    return dict(
+        text.split("=", 1) if "=" in text else (group[0], text) for text in given
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -112,16 +142,33 @@ def _parser() -> argparse.ArgumentParser:
         "cost_margin": {"metavar": "NUMBER", "type": float},
     }
     described = re.findall(r"^(\w+) : (.*(?:\n    .*)*)", SAID, re.MULTILINE)
-    said = {name: " ".join(words.split()).partition(". ")[0].rstrip(".").replace("`", "") for name, words in described}
+    said = {
+        name: " ".join(words.split()).partition(". ")[0].rstrip(".").replace("`", "")
+        for name, words in described
+    }
     for name, default in DEFAULTS.items():
         words, given = said.get(name, ""), {"metavar": "COLUMN"}
         if isinstance(default, int | float):
-            words, given = f"{words} (default: {default})", {"type": type(default), "default": default}
+            words, given = (
+                f"{words} (default: {default})",
+                {"type": type(default), "default": default},
+            )
         if name != "progress":
             add(f"--{name}", **given | own.get(name, {}), help=words)
-    add("--separator", help="between fields of a CSV (default: as in its header: comma, semicolon or tab)")
-    add("--decimal", choices=[".", ","], help="in the numbers of a CSV (default: a comma where fields have semicolons)")
+    add(
+        "--separator",
+        help="between fields of a CSV (default: as in its header: comma, semicolon or tab)",
+    )
+    add(
+        "--decimal",
+        choices=[".", ","],
+        help="in the numbers of a CSV (default: a comma where fields have semicolons)",
+    )
     for name, (words, _) in OUTPUTS.items():
         add(f"--{name}", type=Path, metavar="FILE", help=f"write {words}")
-    add("--fail-on", choices=FAILS, help="exit with status 1 where a difference is so, or more surely so")
+    add(
+        "--fail-on",
+        choices=FAILS,
+        help="exit with status 1 where a difference is so, or more surely so",
+    )
     return parser

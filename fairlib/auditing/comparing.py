@@ -51,7 +51,9 @@ class Contrast:
     variance: np.ndarray  # of one more case of the group
     variance_others: np.ndarray  # of the others' mean
     expected: np.ndarray  # the share that a group would have that is like the others; NaN for what is no share
-    third: np.ndarray | float = 0.0  # of the means of costs, (2, groups): the third central moment
+    third: np.ndarray | float = (
+        0.0  # of the means of costs, (2, groups): the third central moment
+    )
 
     @property
     def difference(self) -> np.ndarray:
@@ -67,12 +69,22 @@ class Contrast:
         skewed for any unless n ≥ 10 g², where g is their skewness (Cochran 1977, Sampling techniques).
         """
         with np.errstate(invalid="ignore", divide="ignore"):
-            skewed = (ENOUGH * self.third**2 > (_spread(self.value, self.span) / self.worth) ** 3).any(axis=0)
+            skewed = (
+                ENOUGH * self.third**2
+                > (_spread(self.value, self.span) / self.worth) ** 3
+            ).any(axis=0)
         below = self.difference < 0
-        upwards, steps = _turned(self, below), np.linspace(0, SUREST, 81 if (self.correlation > 0).any() else 2)
-        touching = np.array([~(_low(upwards, z) > 0) for z in steps[1:-1]] + [np.full(len(below), True)])
+        upwards, steps = (
+            _turned(self, below),
+            np.linspace(0, SUREST, 81 if (self.correlation > 0).any() else 2),
+        )
+        touching = np.array(
+            [~(_low(upwards, z) > 0) for z in steps[1:-1]] + [np.full(len(below), True)]
+        )
         first = touching.argmax(axis=0)
-        z = bisection(lambda z: _low(upwards, z) > 0, steps[first], steps[first + 1], steps=30)
+        z = bisection(
+            lambda z: _low(upwards, z) > 0, steps[first], steps[first + 1], steps=30
+        )
         return np.where(np.isnan(self.difference) | skewed, np.nan, 2 * ndtr(-z))
 
 
@@ -94,43 +106,85 @@ def contrast(sums: Sums, family: Family) -> Contrast:
         of_sizes = power(2, 0), power(3, 0)
         units = np.floor(np.nan_to_num(n**2 / of_sizes[0]) * (1 + ROUNDING))
         if family.source is None and sums.of_shares:
-            worth, freedom, correlation = n, np.full(n.shape, np.inf), np.zeros(n.shape[1])
+            worth, freedom, correlation = (
+                n,
+                np.full(n.shape, np.inf),
+                np.zeros(n.shape[1]),
+            )
             # A group as yet too small to know is taken to be like the others; half a case more keeps off the edge.
             expected = (k[1] + 0.5) / (n[1] + 1)
-            variance, others = expected * (1 - expected), expected * (1 - expected) / n[1]
+            variance, others = (
+                expected * (1 - expected),
+                expected * (1 - expected) / n[1],
+            )
         else:
-            squares = (power(0, 2) - 2 * mean * power(1, 1) + mean**2 * of_sizes[0]) / span**2
+            squares = (
+                power(0, 2) - 2 * mean * power(1, 1) + mean**2 * of_sizes[0]
+            ) / span**2
             if sums.name == COST:
-                third = power(0, 3) - 3 * mean * power(1, 2) + 3 * mean**2 * power(2, 1) - mean**3 * of_sizes[1]
+                third = (
+                    power(0, 3)
+                    - 3 * mean * power(1, 2)
+                    + 3 * mean**2 * power(2, 1)
+                    - mean**3 * of_sizes[1]
+                )
                 third = np.nan_to_num(third / n**3)
             share = (mean + span - 1) / span  # of what is possible
-            worth, freedom, correlation = _worth(n, share, of_sizes, squares, shared / span**2)
+            worth, freedom, correlation = _worth(
+                n, share, of_sizes, squares, shared / span**2
+            )
             worth = worth if sums.rate.uses_probability else np.minimum(worth, cases)
             of_mean, expected = _spread(mean, span) / worth, np.full(n.shape[1], np.nan)
             variance, others = of_mean[1] * units[1], of_mean[1]
-            if family.source is not None:  # one more source is worth what each is now, and has both sides as they are
-                together = of_mean.sum(axis=0) - 2 * correlation * np.sqrt(of_mean.prod(axis=0))
+            if (
+                family.source is not None
+            ):  # one more source is worth what each is now, and has both sides as they are
+                together = of_mean.sum(axis=0) - 2 * correlation * np.sqrt(
+                    of_mean.prod(axis=0)
+                )
                 variance, others = together * units[0], np.zeros(n.shape[1])
     spans = np.full(n.shape[1], span)
-    return Contrast(cases, mean, units, worth, freedom, correlation, spans, variance, others, expected, third)
+    return Contrast(
+        cases,
+        mean,
+        units,
+        worth,
+        freedom,
+        correlation,
+        spans,
+        variance,
+        others,
+        expected,
+        third,
+    )
 
 
 def joined(parts: list[Contrast]) -> Contrast:
     """Return several as one."""
     names = [field.name for field in fields(Contrast)]
-    return Contrast(*(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names))
+    return Contrast(
+        *(
+            np.concatenate([getattr(part, name) for part in parts], axis=-1)
+            for name in names
+        )
+    )
 
 
 def ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of intervals for the differences that are to be missed with probability at most alpha each."""
     z = -ndtri(alpha / 2)
-    return _holding(compared, alpha, 0.0, _low(compared, z), -_low(_turned(compared), z))
+    return _holding(
+        compared, alpha, 0.0, _low(compared, z), -_low(_turned(compared), z)
+    )
 
 
 def limits(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of intervals for the shares of either side, (2, groups)."""
     values = (compared.value, 1 - compared.value)
-    lower, other = (_limit(value, compared.worth, compared.freedom, -ndtri(alpha / 2)) for value in values)
+    lower, other = (
+        _limit(value, compared.worth, compared.freedom, -ndtri(alpha / 2))
+        for value in values
+    )
     return lower, 1 - other
 
 
@@ -141,29 +195,52 @@ def ratio_ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray
     exact limits): (p₁ - r p₂)² = a² - 2 ρ r a b + r² b², where a and b are the distances from mean to limit.
     """
     (lower, upper), (one, other), roots = limits(compared, alpha), compared.value, []
-    for sign, a, b in ((-1, one - lower[0], upper[1] - other), (1, upper[0] - one, other - lower[1])):
-        square, half, rest = other**2 - b**2, one * other - compared.correlation * a * b, one**2 - a**2
+    for sign, a, b in (
+        (-1, one - lower[0], upper[1] - other),
+        (1, upper[0] - one, other - lower[1]),
+    ):
+        square, half, rest = (
+            other**2 - b**2,
+            one * other - compared.correlation * a * b,
+            one**2 - a**2,
+        )
         with np.errstate(invalid="ignore", divide="ignore"):
             root = half + sign * np.sqrt(np.maximum(half**2 - square * rest, 0))
             # The one root that does not cancel; the other follows from their product.
-            roots.append(np.where(sign > 0, root / square, np.where(rest > 0, rest / (2 * half - root), 0.0)))
+            roots.append(
+                np.where(
+                    sign > 0,
+                    root / square,
+                    np.where(rest > 0, rest / (2 * half - root), 0.0),
+                )
+            )
     shares = (compared.span == 1) & ~((one == 0) & (other == 0))
     high = np.where((lower[1] > 0) & (roots[1] >= 0), roots[1], np.inf)
     low, high = _holding(compared, alpha, 1.0, np.maximum(roots[0], 0), high)
     return np.where(shares, low, np.nan), np.where(shares, high, np.nan)
 
 
-def _holding(compared: Contrast, alpha: float, null: float, low, high) -> tuple[np.ndarray, np.ndarray]:
+def _holding(
+    compared: Contrast, alpha: float, null: float, low, high
+) -> tuple[np.ndarray, np.ndarray]:
     """Return ends between which "no difference" lies where p is more than alpha."""
     inside, unknown = compared.p > alpha, np.isnan(compared.p)
     low, high = (np.where(unknown, np.nan, end) for end in (low, high))
-    return np.where(inside, np.minimum(low, null), low), np.where(inside, np.maximum(high, null), high)
+    return np.where(inside, np.minimum(low, null), low), np.where(
+        inside, np.maximum(high, null), high
+    )
 
 
 def _turned(compared: Contrast, where: np.ndarray | bool = True) -> Contrast:
     """Return the comparisons with their sides exchanged."""
     sides = {name: getattr(compared, name) for name in ("value", "worth", "freedom")}
-    return replace(compared, **{name: np.where(where, values[::-1], values) for name, values in sides.items()})
+    return replace(
+        compared,
+        **{
+            name: np.where(where, values[::-1], values)
+            for name, values in sides.items()
+        },
+    )
 
 
 def _low(compared: Contrast, z: np.ndarray | float) -> np.ndarray:
@@ -171,18 +248,30 @@ def _low(compared: Contrast, z: np.ndarray | float) -> np.ndarray:
     span = compared.span
     share = (compared.value + span - 1) / span  # of what is possible
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.stack([share[0], 1 - share[1]])  # how far the one may be too high, and the other too low
+        share = np.stack(
+            [share[0], 1 - share[1]]
+        )  # how far the one may be too high, and the other too low
         far = share - _limit(share, compared.worth, compared.freedom, z)
         both = (far**2).sum(axis=0) - 2 * compared.correlation * far.prod(axis=0)
-        return np.maximum(compared.difference - span * np.sqrt(np.maximum(both, 0)), -span)
+        return np.maximum(
+            compared.difference - span * np.sqrt(np.maximum(both, 0)), -span
+        )
 
 
-def _limit(share: np.ndarray, worth: np.ndarray, freedom: np.ndarray, z: np.ndarray | float) -> np.ndarray:
+def _limit(
+    share: np.ndarray, worth: np.ndarray, freedom: np.ndarray, z: np.ndarray | float
+) -> np.ndarray:
     """Return Clopper and Pearson's lower limit; a worth that is estimated counts for less, as t stands to z."""
     tail = ndtr(-np.asarray(z))
-    worth = worth * np.where(np.isfinite(freedom), (z / stdtrit(np.minimum(freedom, 1e9), tail)) ** 2, 1.0)
-    found = betaincinv(np.maximum(share * worth, 1e-300), worth - share * worth + 1, tail)
-    return np.where(np.isnan(share), np.nan, np.where(share > 0, np.nan_to_num(found), 0.0))
+    worth = worth * np.where(
+        np.isfinite(freedom), (z / stdtrit(np.minimum(freedom, 1e9), tail)) ** 2, 1.0
+    )
+    found = betaincinv(
+        np.maximum(share * worth, 1e-300), worth - share * worth + 1, tail
+    )
+    return np.where(
+        np.isnan(share), np.nan, np.where(share > 0, np.nan_to_num(found), 0.0)
+    )
 
 
 def _spread(mean: np.ndarray, span: float) -> np.ndarray:
@@ -190,7 +279,9 @@ def _spread(mean: np.ndarray, span: float) -> np.ndarray:
     return (mean + span - 1) * (1 - mean)
 
 
-def _worth(n, mean, of_sizes, squares, shared) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _worth(
+    n, mean, of_sizes, squares, shared
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what each side is worth, its degrees of freedom, and the correlation of the sides' means.
 
     mean : in [0, 1]. of_sizes : Σ n² and Σ n³ over sources. squares : Σ r² of their residuals r = k - mean n. shared :
@@ -202,7 +293,9 @@ def _worth(n, mean, of_sizes, squares, shared) -> tuple[np.ndarray, np.ndarray, 
     freedom = (1 - h2) ** 2 / np.maximum(h2 - 2 * h3 + h2**2, 1e-300)
     own = _spread(mean, 1.0) / (squares / n**2)
     together = (n * mean).sum(axis=0) / n.sum(axis=0)
-    share = squares.sum(axis=0) / of_sizes[0].sum(axis=0) / _spread(together, 1.0)  # of the variance that can be
+    share = (
+        squares.sum(axis=0) / of_sizes[0].sum(axis=0) / _spread(together, 1.0)
+    )  # of the variance that can be
     sources = (1 / h2).sum(axis=0)
     share = np.fmin((np.nan_to_num(share, nan=1.0) * sources + 1) / (sources + 1), 1.0)
     worth = np.fmin(own, 1 / (share * h2))
@@ -210,7 +303,9 @@ def _worth(n, mean, of_sizes, squares, shared) -> tuple[np.ndarray, np.ndarray, 
     return worth, freedom, np.clip(np.where(scale > 0, shared / scale, 0.0), -1, 1)
 
 
-def _over_sources(sums: Sums, family: Family, mean: np.ndarray) -> tuple[Callable, np.ndarray]:
+def _over_sources(
+    sums: Sums, family: Family, mean: np.ndarray
+) -> tuple[Callable, np.ndarray]:
     """Return Σ nᵃ kᵇ over sources as a function of a and b, (2, groups), and Σ r r', where r = k - mean n.
 
     Those that a group does not touch are summed up for all groups at once, so the cost is that of the pairs of source
@@ -219,24 +314,41 @@ def _over_sources(sums: Sums, family: Family, mean: np.ndarray) -> tuple[Callabl
     source, group, place = family.pairs
     summed = sums.power(1, 0), sums.power(0, 1)
     n, k = (np.bincount(place, values, minlength=len(group)) for values in summed)
-    whole = np.ones(len(group)) if family.reference is None else group == family.reference
+    whole = (
+        np.ones(len(group)) if family.reference is None else group == family.reference
+    )
     whole_n, whole_k = (np.bincount(source, values * whole) for values in (n, k))
     own = np.isin(group, family.compared)
-    group, source, n, k = np.searchsorted(family.compared, group[own]), source[own], n[own], k[own]
-    mine = 1.0 if family.reference is None else 0.0  # the reference never includes the group itself
+    group, source, n, k = (
+        np.searchsorted(family.compared, group[own]),
+        source[own],
+        n[own],
+        k[own],
+    )
+    mine = (
+        1.0 if family.reference is None else 0.0
+    )  # the reference never includes the group itself
     here = whole_n[source], whole_k[source]
     others = here[0] - mine * n, here[1] - mine * k
 
-    def power(a: int, b: int) -> np.ndarray:  # Σ n^a k^b, the group's, and the others': of all, but for sources touched
+    def power(
+        a: int, b: int
+    ) -> (
+        np.ndarray
+    ):  # Σ n^a k^b, the group's, and the others': of all, but for sources touched
         sides = (m**a * t**b for m, t in ((n, k), here, others))
-        own, less, more = (np.bincount(group, values, minlength=mean.shape[1]) for values in sides)
+        own, less, more = (
+            np.bincount(group, values, minlength=mean.shape[1]) for values in sides
+        )
         return np.stack([own, np.sum(whole_n**a * whole_k**b) - less + more])
 
     residuals = (k - mean[0, group] * n) * (others[1] - mean[1, group] * others[0])
     return power, np.bincount(group, residuals, minlength=mean.shape[1])
 
 
-def settling(plan: Contrast, *, size: np.ndarray, alpha: float, power: float) -> tuple[np.ndarray, np.ndarray]:
+def settling(
+    plan: Contrast, *, size: np.ndarray, alpha: float, power: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return how many more cases of the group would show a difference of `size`, and how many times as many of all.
 
     A difference d of n cases from the others is shown with the power asked for if d = z(α/2) √(v₀/n + v) + z(power)
@@ -245,15 +357,22 @@ def settling(plan: Contrast, *, size: np.ndarray, alpha: float, power: float) ->
     levels. More cases: the others stay as they are (infinite where these are too few), and shares need 1 / size more,
     as an exact test jumps from count to count. Times: all groups grow, mixed as now.
     """
-    share = plan.expected + np.where(plan.expected < 0.5, 1, -1) * np.minimum(size, np.abs(plan.expected - 0.5))
+    share = plan.expected + np.where(plan.expected < 0.5, 1, -1) * np.minimum(
+        size, np.abs(plan.expected - 0.5)
+    )
     there = np.where(np.isfinite(plan.expected), share * (1 - share), plan.variance)
 
     def reach(n: np.ndarray) -> np.ndarray:  # the difference that n cases show
-        error, error_there = (np.sqrt(variance / n + plan.variance_others) for variance in (plan.variance, there))
+        error, error_there = (
+            np.sqrt(variance / n + plan.variance_others)
+            for variance in (plan.variance, there)
+        )
         return -ndtri(alpha / 2) * error + ndtri(power) * error_there
 
     found = bisection(lambda n: reach(2**n) > size, 0.0, MOST_MORE, steps=60)
     jumps = np.where(np.isfinite(plan.expected), 1 / size, 0)
-    wanted = np.where(found >= MOST_MORE - 0.1, np.inf, np.ceil(2**found + jumps - 1e-6))
+    wanted = np.where(
+        found >= MOST_MORE - 0.1, np.inf, np.ceil(2**found + jumps - 1e-6)
+    )
     more = np.where(np.isnan(size), np.nan, np.maximum(wanted - plan.units[0], 0))
     return more, (reach(np.maximum(plan.units[0], 1)) / size) ** 2

@@ -25,7 +25,9 @@ from fairlib.auditing.rates import Sums
 from fairlib.intervals import multiplicity
 from fairlib.intervals.proportions import mcnemar
 
-MOST = 20  # crossings that are tested, those that matter most: each at a 20th of the level
+MOST = (
+    20  # crossings that are tested, those that matter most: each at a 20th of the level
+)
 MOST_GROUPS = 25  # whose probabilities are looked at, the largest
 BINS = 10  # of the probabilities, at equal shares of all cases
 THRESHOLDS = np.arange(1, 100) / 100
@@ -36,20 +38,51 @@ def common(sums: Sums, family: Family, within: Coded | None) -> Contrast:
     if within is None:
         return comparing.contrast(sums, family)
     parts = [part for _, part in _parts(sums, family, within)]
-    n, value, worth = (np.stack([getattr(part, name) for part in parts]) for name in ("n", "value", "worth"))
+    n, value, worth = (
+        np.stack([getattr(part, name) for part in parts])
+        for name in ("n", "value", "worth")
+    )
     weight, span = n.prod(axis=1) / np.maximum(n.sum(axis=1), 1), parts[0].span
     with np.errstate(invalid="ignore", divide="ignore"):
         weight = (weight / weight.sum(axis=0))[:, None]
         share = ((value + span - 1) / span * n + 0.5) / (n + 1)  # off the edge
         each = share * (1 - share) / np.where(sums.rate.uses_probability, worth, n)
         third = weight**3 * np.stack([part.third for part in parts])
-        terms = (n, weight * value, weight * share, weight**2 * each, weight**2 / n, third)
-        used, mean, own, variance, size, third = (np.where(weight > 0, term, 0.0).sum(axis=0) for term in terms)
-        worth, units = own * (1 - own) / variance, np.floor(np.where(size > 0, 1 / size, 0.0) + 1e-9)
+        terms = (
+            n,
+            weight * value,
+            weight * share,
+            weight**2 * each,
+            weight**2 / n,
+            third,
+        )
+        used, mean, own, variance, size, third = (
+            np.where(weight > 0, term, 0.0).sum(axis=0) for term in terms
+        )
+        worth, units = (
+            own * (1 - own) / variance,
+            np.floor(np.where(size > 0, 1 / size, 0.0) + 1e-9),
+        )
     mean = np.where(units > 0, mean, np.nan)
     worth = worth if sums.rate.uses_probability else np.minimum(worth, used)
-    others, every, none = variance[1] * span**2, np.full(mean.shape, np.inf), np.zeros(len(span))
-    return Contrast(used, mean, units, worth, every, none, span, others * units[1], others, none * np.nan, third)
+    others, every, none = (
+        variance[1] * span**2,
+        np.full(mean.shape, np.inf),
+        np.zeros(len(span)),
+    )
+    return Contrast(
+        used,
+        mean,
+        units,
+        worth,
+        every,
+        none,
+        span,
+        others * units[1],
+        others,
+        none * np.nan,
+        third,
+    )
 
 
 def strata(report) -> pd.DataFrame | None:
@@ -59,11 +92,24 @@ def strata(report) -> pd.DataFrame | None:
     found = []
     for sums, family in report.questions:
         for stratum, part in _parts(sums, family, within):
-            sides = {"n": part.n[0], "n_against": part.n[1], "value": part.value[0], "value_against": part.value[1]}
+            sides = {
+                "n": part.n[0],
+                "n_against": part.n[1],
+                "value": part.value[0],
+                "value_against": part.value[1],
+            }
             low, high = comparing.ends(part, report.setting.alpha)
-            said = {"stratum": stratum, **sides, "difference": part.difference, "low": low, "high": high}
+            said = {
+                "stratum": stratum,
+                **sides,
+                "difference": part.difference,
+                "low": low,
+                "high": high,
+            }
             found.append(pd.DataFrame(sums.about(family) | said))
-    rows = pd.concat(found, ignore_index=True).astype({"n": np.int64, "n_against": np.int64})
+    rows = pd.concat(found, ignore_index=True).astype(
+        {"n": np.int64, "n_against": np.int64}
+    )
     return report.people.in_units(rows)
 
 
@@ -73,9 +119,14 @@ def _parts(sums: Sums, family: Family, within: Coded) -> Iterator[tuple[str, Con
             yield name, comparing.contrast(sums.only(within.codes == code), family)
 
 
-def adding(people: People, questions: Sequence[tuple[Sums, Family]], *, alpha: float) -> Callable[[object], bool]:
+def adding(
+    people: People, questions: Sequence[tuple[Sums, Family]], *, alpha: float
+) -> Callable[[object], bool]:
     """Return a test of whether a comparison says more than the attributes that it crosses, of the first `MOST`."""
-    asked = {(family.attribute, sums.name, sums.class_name): (sums, family) for sums, family in questions}
+    asked = {
+        (family.attribute, sums.name, sums.class_name): (sums, family)
+        for sums, family in questions
+    }
     tested = iter(range(MOST))
 
     def adds(row) -> bool:
@@ -89,17 +140,30 @@ def adding(people: People, questions: Sequence[tuple[Sums, Family]], *, alpha: f
     return adds
 
 
-def interaction(people: People, sums: Sums, family: Family, group: int) -> tuple[float, float]:
+def interaction(
+    people: People, sums: Sums, family: Family, group: int
+) -> tuple[float, float]:
     """Return by how much a group's mean is more than its attributes add up to, and how often chance does that.
 
     For two attributes (a, b) it is (m₁₁ − m₀₁) − (m₁₀ − m₀₀), where 1 stands for the group's own value and 0 for all
     others; for more, the same of higher order. Normal intervals of the four means, half a case added for rare ones; by
     source, of what each source adds to the sum (Liang and Zeger 1986).
     """
-    attributes, names = [people.attributes[name] for name in family.attributes], family.names[group]
-    inside = [one.codes == one.names.index(name) for one, name in zip(attributes, names, strict=True)]
-    cells, cell = 2 ** len(inside), sum(mine.astype(int) << place for place, mine in enumerate(inside))
-    sign = np.array([(-1.0) ** (len(inside) - code.bit_count()) for code in range(cells)])
+    attributes, names = (
+        [people.attributes[name] for name in family.attributes],
+        family.names[group],
+    )
+    inside = [
+        one.codes == one.names.index(name)
+        for one, name in zip(attributes, names, strict=True)
+    ]
+    cells, cell = (
+        2 ** len(inside),
+        sum(mine.astype(int) << place for place, mine in enumerate(inside)),
+    )
+    sign = np.array(
+        [(-1.0) ** (len(inside) - code.bit_count()) for code in range(cells)]
+    )
     sizes = sums.count, sums.power(1, 0), sums.power(0, 1), sums.power(2, 0)
     cases, n, k, n2 = (np.bincount(cell, values, cells) for values in sizes)
     if cases.min() < 2 or not (n2 < n**2).all():
@@ -107,11 +171,19 @@ def interaction(people: People, sums: Sums, family: Family, group: int) -> tuple
     mean, smooth, freedom = k / n, (k + 0.5) / (n + 1), np.inf
     if people.source is not None:
         residual = (sums.power(0, 1) - mean[cell] * sums.power(1, 0)) * (sign / n)[cell]
-        sources = min(len(np.unique(people.source[cell == code])) for code in range(cells))
-        variance = (np.bincount(people.source, residual) ** 2).sum() * sources / max(sources - 1, 1e-9)
+        sources = min(
+            len(np.unique(people.source[cell == code])) for code in range(cells)
+        )
+        variance = (
+            (np.bincount(people.source, residual) ** 2).sum()
+            * sources
+            / max(sources - 1, 1e-9)
+        )
         freedom = max(sources - 1, 1)
     elif not sums.of_shares:
-        squares = sums.power(0, 2) - mean[cell] * (2 * sums.power(1, 1) - mean[cell] * sums.power(2, 0))
+        squares = sums.power(0, 2) - mean[cell] * (
+            2 * sums.power(1, 1) - mean[cell] * sums.power(2, 0)
+        )
         variance = (np.bincount(cell, squares, cells) / (n**2 - n2)).sum()
     else:
         variance = (smooth * (1 - smooth) / n).sum()
@@ -131,25 +203,63 @@ def changes(report) -> pd.DataFrame | None:
     people, setting = report.people, report.setting
     if people.compare is None:
         return None
-    fixed = {*rates.OUTCOMES}, {"TP", "FN"}, {"FP", "TN"}  # alike, whatever is predicted
+    fixed = (
+        {*rates.OUTCOMES},
+        {"TP", "FN"},
+        {"FP", "TN"},
+    )  # alike, whatever is predicted
     asked = rates.measured(people, setting.every_rate, own=setting.rates).items()
-    asked, found = {name: rate for name, rate in asked if {*rate.outcomes[-1]} in fixed}, []
-    models = (rates.sums(one, asked) for one in (people, replace(people, prediction=people.compare)))
+    asked, found = (
+        {name: rate for name, rate in asked if {*rate.outcomes[-1]} in fixed},
+        [],
+    )
+    models = (
+        rates.sums(one, asked)
+        for one in (people, replace(people, prediction=people.compare))
+    )
     for before, after in zip(*models, strict=True):
-        cells = {"n": before.count, "before": before.power(0, 1), "after": after.power(0, 1)}
+        cells = {
+            "n": before.count,
+            "before": before.power(0, 1),
+            "after": after.power(0, 1),
+        }
         cells["more"] = np.where(cells["before"] > 0, 0, cells["after"])
         cells["fewer"] = np.where(cells["after"] > 0, 0, cells["before"])
-        for family in {one.attribute: one for _, one in report.questions if len(one.attributes) == 1}.values():
-            about = {"attribute": family.attribute, "group": [family.called(code) for code in family.kept]}
+        for family in {
+            one.attribute: one
+            for _, one in report.questions
+            if len(one.attributes) == 1
+        }.values():
+            about = {
+                "attribute": family.attribute,
+                "group": [family.called(code) for code in family.kept],
+            }
             about |= {"rate": before.name, "class": before.class_name}
-            found.append(pd.DataFrame(about | {name: family.total(own)[family.kept] for name, own in cells.items()}))
-    rows = pd.concat(found, ignore_index=True).astype(dict.fromkeys(("n", "more", "fewer"), np.int64))
-    rows["before"], rows["after"] = rows["before"] / rows["n"], rows["after"] / rows["n"]
+            found.append(
+                pd.DataFrame(
+                    about
+                    | {
+                        name: family.total(own)[family.kept]
+                        for name, own in cells.items()
+                    }
+                )
+            )
+    rows = pd.concat(found, ignore_index=True).astype(
+        dict.fromkeys(("n", "more", "fewer"), np.int64)
+    )
+    rows["before"], rows["after"] = (
+        rows["before"] / rows["n"],
+        rows["after"] / rows["n"],
+    )
     rows["change"] = rows["after"] - rows["before"]
-    rows["low"], rows["high"] = mcnemar(rows["more"], rows["fewer"], rows["n"], alpha=setting.alpha)
+    rows["low"], rows["high"] = mcnemar(
+        rows["more"], rows["fewer"], rows["n"], alpha=setting.alpha
+    )
     least, apart = rows[["more", "fewer"]].min(axis=1), rows["more"] + rows["fewer"]
     rows["p"] = np.minimum(2 * stats.binom.cdf(least, apart, 0.5), 1)
-    rows.loc[rows["n"] < setting.minimum, ["before", "after", "change", "low", "high", "p"]] = np.nan
+    rows.loc[
+        rows["n"] < setting.minimum, ["before", "after", "change", "low", "high", "p"]
+    ] = np.nan
     return rows.assign(p_corrected=multiplicity.holm(rows["p"]))
 
 
@@ -165,18 +275,37 @@ def _by_probability(ask: Callable) -> Callable:
         for name, people in report.levels.items():
             family = groups.family(people, (name,), {})
             enough, _ = summary.large_enough(family, people, setting)
-            largest = np.sort(enough[np.argsort(-family.total(people.count)[enough], kind="stable")][:MOST_GROUPS])
+            largest = np.sort(
+                enough[np.argsort(-family.total(people.count)[enough], kind="stable")][
+                    :MOST_GROUPS
+                ]
+            )
             untied = setting.columns.source is not None and people.source is None
-            for code, said in ask(people, family.codes, largest.tolist(), np.nan if untied else setting.alpha):
-                about = {"attribute": name, "group": family.called(code), "class": people.classes[people.positive[0]]}
-                found.append(pd.DataFrame(about | said, index=range(max(map(np.size, said.values())))))
+            for code, said in ask(
+                people,
+                family.codes,
+                largest.tolist(),
+                np.nan if untied else setting.alpha,
+            ):
+                about = {
+                    "attribute": name,
+                    "group": family.called(code),
+                    "class": people.classes[people.positive[0]],
+                }
+                found.append(
+                    pd.DataFrame(
+                        about | said, index=range(max(map(np.size, said.values())))
+                    )
+                )
         return pd.concat(found, ignore_index=True) if found else None
 
     return asked
 
 
 @_by_probability
-def calibration(people: People, group: np.ndarray, codes: list[int], alpha: float) -> Iterator[tuple]:
+def calibration(
+    people: People, group: np.ndarray, codes: list[int], alpha: float
+) -> Iterator[tuple]:
     """Return, for the bins of each group, the mean probability and how often the class is the label (`observed`).
 
     low, high : of `observed`, each for itself: Clopper and Pearson's limits, for as many cases as the variance between
@@ -187,30 +316,58 @@ def calibration(people: People, group: np.ndarray, codes: list[int], alpha: floa
     truth = people.count * (people.label == people.positive[0])
     places, place = np.unique(people.probability(BINS), return_inverse=True)
     cells = (int(group.max()) + 1) * len(places)
-    bins = Family((), ((),) * cells, group * len(places) + place, np.arange(cells), None, people.source)
+    bins = Family(
+        (),
+        ((),) * cells,
+        group * len(places) + place,
+        np.arange(cells),
+        None,
+        people.source,
+    )
     sums = Sums("observed", rates.RATES["misses"], "", people.count, {(0, 1): truth})
     sides = comparing.contrast(sums, bins)
-    low, high = (np.where(np.isnan(alpha), np.nan, end) for end in comparing.limits(sides, alpha))
+    low, high = (
+        np.where(np.isnan(alpha), np.nan, end) for end in comparing.limits(sides, alpha)
+    )
     probability = bins.total(people.score) / np.maximum(sides.n[0], 1)
     for code in codes:
         here = code * len(places) + np.arange(len(places))
         here = here[sides.n[0, here] > 0]
         ends = {"low": low[0, here], "high": high[0, here]}
         n, observed = sides.n[0, here].astype(np.int64), sides.value[0, here]
-        yield code, {"n": n, "probability": probability[here], "observed": observed} | ends
+        yield (
+            code,
+            {"n": n, "probability": probability[here], "observed": observed} | ends,
+        )
 
 
 @_by_probability
-def thresholds(people: People, group: np.ndarray, codes: list[int], alpha: float) -> Iterator[tuple]:
+def thresholds(
+    people: People, group: np.ndarray, codes: list[int], alpha: float
+) -> Iterator[tuple]:
     """Return how often the class is predicted from each threshold on: of all cases, where it is the label, and not."""
-    place = np.searchsorted(THRESHOLDS, people.probability() + 1e-9, side="right")  # how many thresholds it reaches
+    place = np.searchsorted(
+        THRESHOLDS, people.probability() + 1e-9, side="right"
+    )  # how many thresholds it reaches
     for code in codes:
 
         def reached(among: np.ndarray | bool, code: int = code) -> np.ndarray:
-            count = np.bincount(place, people.count * ((group == code) & among), minlength=len(THRESHOLDS) + 1)
-            return count[::-1].cumsum()[::-1][1:] / count.sum() if count.sum() else np.full(len(THRESHOLDS), np.nan)
+            count = np.bincount(
+                place,
+                people.count * ((group == code) & among),
+                minlength=len(THRESHOLDS) + 1,
+            )
+            return (
+                count[::-1].cumsum()[::-1][1:] / count.sum()
+                if count.sum()
+                else np.full(len(THRESHOLDS), np.nan)
+            )
 
-        said = {"threshold": THRESHOLDS, "n": int(people.count[group == code].sum()), "predicted": reached(True)}
+        said = {
+            "threshold": THRESHOLDS,
+            "n": int(people.count[group == code].sum()),
+            "predicted": reached(True),
+        }
         if people.label is not None:
             truth = people.label == people.positive[0]
             said |= {"hits": reached(truth), "false alarms": reached(~truth)}

@@ -24,7 +24,9 @@ class Family:
     attributes: tuple[str, ...]
     names: tuple[tuple[str, ...], ...]  # of each group, one name per attribute
     codes: np.ndarray  # of each cell
-    kept: np.ndarray  # the groups that take part: all but those of cases that lack a value
+    kept: (
+        np.ndarray
+    )  # the groups that take part: all but those of cases that lack a value
     reference: int | None = None
     source: np.ndarray | None = None  # of each cell, which cells belong together
 
@@ -48,7 +50,9 @@ class Family:
     @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The sources and groups that occur together, one entry per pair, and the pair of each cell."""
-        pairs, place = np.unique(self.source * len(self) + self.codes, return_inverse=True)
+        pairs, place = np.unique(
+            self.source * len(self) + self.codes, return_inverse=True
+        )
         return *np.divmod(pairs, len(self)), place
 
     def others(self, per_group: np.ndarray) -> np.ndarray:
@@ -60,15 +64,30 @@ class Family:
     def called(self, group: int) -> str:
         """Write a group as "sex = female, race = black"; what could be taken for the next attribute in quotes."""
         names = self.names[group]
-        names = [repr(name) if " = " in name and len(names) > 1 else name for name in names]
-        return ", ".join(f"{attribute} = {name}" for attribute, name in zip(self.attributes, names, strict=True))
+        names = [
+            repr(name) if " = " in name and len(names) > 1 else name for name in names
+        ]
+        return ", ".join(
+            f"{attribute} = {name}"
+            for attribute, name in zip(self.attributes, names, strict=True)
+        )
 
 
-def families(people: People, *, depth: int, reference: Mapping[str, object]) -> list[Family]:
+def families(
+    people: People, *, depth: int, reference: Mapping[str, object]
+) -> list[Family]:
     """Return one family per attribute, then per pair of attributes, and so on up to `depth` at once."""
     sizes = range(1, min(depth, len(people.attributes)) + 1)
-    crossings = [attributes for size in sizes for attributes in combinations(people.attributes, size)]
-    found = [one for attributes in crossings if len((one := family(people, attributes, reference)).kept) > 1]
+    crossings = [
+        attributes
+        for size in sizes
+        for attributes in combinations(people.attributes, size)
+    ]
+    found = [
+        one
+        for attributes in crossings
+        if len((one := family(people, attributes, reference)).kept) > 1
+    ]
     if not found:
         name, coded = next(iter(people.attributes.items()))
         besides = " beside missing values" if coded.missing is not None else ""
@@ -77,24 +96,53 @@ def families(people: People, *, depth: int, reference: Mapping[str, object]) -> 
     return found
 
 
-def family(people: People, attributes: tuple[str, ...], reference: Mapping[str, object]) -> Family:
+def family(
+    people: People, attributes: tuple[str, ...], reference: Mapping[str, object]
+) -> Family:
     """Return the groups of an attribute, or of several crossed."""
     first, *others = coded = [people.attributes[name] for name in attributes]
     codes, names = first.codes, [(name,) for name in first.names]
     for other in others:  # one attribute after another, so that codes stay small even where names are many
-        present, codes = np.unique(codes * len(other.names) + other.codes, return_inverse=True)
-        names = [(*names[code // len(other.names)], other.names[code % len(other.names)]) for code in present.tolist()]
+        present, codes = np.unique(
+            codes * len(other.names) + other.codes, return_inverse=True
+        )
+        names = [
+            (*names[code // len(other.names)], other.names[code % len(other.names)])
+            for code in present.tolist()
+        ]
     if len(names) > MOST_GROUPS:
-        crossed, hint = " and ".join(map(repr, attributes)), ", or look at the columns one by one (depth=1)"
+        crossed, hint = (
+            " and ".join(map(repr, attributes)),
+            ", or look at the columns one by one (depth=1)",
+        )
         many = f"group: {len(names):,} groups by {crossed}, more than {MOST_GROUPS:,}; put values into classes"
         raise ValueError(many + hint * bool(others))
-    wanted = tuple(label_text(reference[name]) for name in attributes if name in reference)
-    chosen = names.index(wanted) if wanted in names else None  # a crossing that never occurs is no reference
+    wanted = tuple(
+        label_text(reference[name]) for name in attributes if name in reference
+    )
+    chosen = (
+        names.index(wanted) if wanted in names else None
+    )  # a crossing that never occurs is no reference
     if wanted and chosen is None and not others:
         known = listed(first.names)
-        raise ValueError(f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; it holds {known}")
-    lost = {(name, one.missing) for name, one in zip(attributes, coded, strict=True)} - {*reference.items()}
-    kept = [code for code, own in enumerate(names) if lost.isdisjoint(zip(attributes, own, strict=True))]
+        raise ValueError(
+            f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; it holds {known}"
+        )
+    lost = {
+        (name, one.missing) for name, one in zip(attributes, coded, strict=True)
+    } - {*reference.items()}
+    kept = [
+        code
+        for code, own in enumerate(names)
+        if lost.isdisjoint(zip(attributes, own, strict=True))
+    ]
     if chosen is None and len(kept) == 2:  # the one is the other's mirror
         chosen = kept[1]
-    return Family(attributes, tuple(names), codes, np.array(kept, dtype=int), chosen, people.source)
+    return Family(
+        attributes,
+        tuple(names),
+        codes,
+        np.array(kept, dtype=int),
+        chosen,
+        people.source,
+    )

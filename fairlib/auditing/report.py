@@ -88,13 +88,20 @@ class Report:
         return page.render(self, framed=False)
 
     def __str__(self) -> str:
-        lines = [self.summary, self.verdict, *(f"- {finding}" for finding in self.findings), *self.aside]
+        lines = [
+            self.summary,
+            self.verdict,
+            *(f"- {finding}" for finding in self.findings),
+            *self.aside,
+        ]
         return "\n".join(map(findings.plain, lines))
 
 
 def _written(text: str, path: str | Path | None) -> str:
     if path is not None:
-        write_whole(Path(path), lambda beside: beside.write_text(text, encoding="utf-8"))
+        write_whole(
+            Path(path), lambda beside: beside.write_text(text, encoding="utf-8")
+        )
     return text
 
 
@@ -174,17 +181,57 @@ def audit(
     [{'group': 'sex = f', 'against': 'sex = m', 'rate': 'misses', 'difference': 0.5, 'verdict': 'shown'}]
     """
     names = tuple(group) if isinstance(group, list | tuple) else (group,)
-    columns = Columns(names, label, prediction, probability, source, count, threshold, within, compare, cost, weight)
+    columns = Columns(
+        names,
+        label,
+        prediction,
+        probability,
+        source,
+        count,
+        threshold,
+        within,
+        compare,
+        cost,
+        weight,
+    )
     if groups_of is not None:
         frame, columns = people.of_arrays(frame, predicted, groups_of, columns)
-    asked, own = (metrics,) if isinstance(metrics, str) else tuple(metrics or ()), rates or {}
-    setting = Setting(columns, reference, depth, asked, margin, minimum, confidence, power, title, own, cost_margin)
+    asked, own = (
+        (metrics,) if isinstance(metrics, str) else tuple(metrics or ()),
+        rates or {},
+    )
+    setting = Setting(
+        columns,
+        reference,
+        depth,
+        asked,
+        margin,
+        minimum,
+        confidence,
+        power,
+        title,
+        own,
+        cost_margin,
+    )
     cases = people.read(frame, columns, positive=positive)
-    chosen = measured(cases, setting.every_rate, [name for name in asked if name not in summary.SUMMARY], own)
+    chosen = measured(
+        cases,
+        setting.every_rate,
+        [name for name in asked if name not in summary.SUMMARY],
+        own,
+    )
     families = groups.families(cases, depth=depth, reference=setting.references)
-    questions = [(each.of(family), family) for each in sums(cases, chosen) for family in families]
-    rows = pd.concat([pd.DataFrame(each.about(family)) for each, family in questions], ignore_index=True)
+    questions = [
+        (each.of(family), family) for each in sums(cases, chosen) for family in families
+    ]
+    rows = pd.concat(
+        [pd.DataFrame(each.about(family)) for each, family in questions],
+        ignore_index=True,
+    )
     bar = tqdm(questions, desc="comparing", delay=2, disable=not progress)
     found = comparing.joined([further.common(*pair, cases.within) for pair in bar])
-    rows, levels = findings.decided(rows, found, setting, cases), people.by_level(frame, columns, len(cases), positive)
+    rows, levels = (
+        findings.decided(rows, found, setting, cases),
+        people.by_level(frame, columns, len(cases), positive),
+    )
     return Report(rows, questions, setting, cases, levels, progress)

@@ -17,20 +17,48 @@ from fairlib.auditing.rates import SUMMARIES, Setting
 from fairlib.intervals import multiplicity
 from fairlib.metrics import draws, scores
 from fairlib.metrics.examples import ACCUMULATED, Examples, tied
-from fairlib.metrics.measuring import ALL_CLASSES, distance, interval, observed, p_value, replicated
+from fairlib.metrics.measuring import (
+    ALL_CLASSES,
+    distance,
+    interval,
+    observed,
+    p_value,
+    replicated,
+)
 from fairlib.metrics.table2 import AUCS, METRICS, Metric
 
-COLUMNS = ["attribute", "metric", "class", "group", "value", "low", "high", "null", "p", "p_corrected", "p_error"]
-REPLICATES, FEWEST, MOST_DRAWN = 999, 199, 16  # times as many exchanges as replicates, where p needs them
+COLUMNS = [
+    "attribute",
+    "metric",
+    "class",
+    "group",
+    "value",
+    "low",
+    "high",
+    "null",
+    "p",
+    "p_corrected",
+    "p_error",
+]
+REPLICATES, FEWEST, MOST_DRAWN = (
+    999,
+    199,
+    16,
+)  # times as many exchanges as replicates, where p needs them
 SEED = 0  # the same for all audits, so that no one can try several
 BUDGET = 3_000_000  # weights per attribute and kind of replicate: about 1 s; four times as many for the fewest
 LEVELS = 50  # of the probabilities in replicates, at equal shares; fewer distinct ones stay as they are
 MOST_GROUPS = 60  # pairs of more would fill the page and the hour
 # Which cases of a group a metric of each group looks at: those with the class as label, with another one, or both.
 NEEDS = {
-    "FPRRatio": ("other",), "FNRRatio": ("gold",), "PosAvgEG": ("gold",), "NegAvgEG": ("other",),
-    "SubgroupAUCGap": ("gold", "other"), "BPSNGap": ("other",), "BNSPGap": ("gold",),
-}  # fmt: skip
+    "FPRRatio": ("other",),
+    "FNRRatio": ("gold",),
+    "PosAvgEG": ("gold",),
+    "NegAvgEG": ("other",),
+    "SubgroupAUCGap": ("gold", "other"),
+    "BPSNGap": ("other",),
+    "BNSPGap": ("gold",),
+}
 # Counterfactual metrics compare versions of one text, and attachment scores are about tokens; here a row is a case.
 SUMMARY: dict[str, Metric] = {
     name: metric
@@ -53,26 +81,52 @@ def summarize(report) -> pd.DataFrame:
     who was left out; `attrs["order"]` names the groups in the order in which signed metrics subtract.
     """
     people, setting = report.people, report.setting
-    metrics = {name: SUMMARY[name] for name in setting.metrics if name in SUMMARY} or SUMMARY
+    metrics = {
+        name: SUMMARY[name] for name in setting.metrics if name in SUMMARY
+    } or SUMMARY
     rows, worlds, notes, order = [], [], [], {}
-    rng, classes = np.random.default_rng(SEED), dict(enumerate(people.classes)) | {ALL_CLASSES: ALL_CLASSES}
-    none = people.prediction is None or (1, 0) in people.powers  # costs alone; weights, which none of these takes
+    rng, classes = (
+        np.random.default_rng(SEED),
+        dict(enumerate(people.classes)) | {ALL_CLASSES: ALL_CLASSES},
+    )
+    none = (
+        people.prediction is None or (1, 0) in people.powers
+    )  # costs alone; weights, which none of these takes
     families = [] if none else groups.families(people, depth=1, reference={})
-    for family in tqdm(families, desc="summary metrics", delay=2, disable=not report.progress):
+    for family in tqdm(
+        families, desc="summary metrics", delay=2, disable=not report.progress
+    ):
         (attribute,) = family.attributes
         enough, said = large_enough(family, people, setting)
         if 2 <= len(enough) <= MOST_GROUPS:
-            found, world, why = _measure(report.levels.get(attribute, people), attribute, enough, metrics, setting, rng)
-            called = dict(enumerate(people.attributes[attribute].names)) | {ACCUMULATED: ACCUMULATED}
+            found, world, why = _measure(
+                report.levels.get(attribute, people),
+                attribute,
+                enough,
+                metrics,
+                setting,
+                rng,
+            )
+            called = dict(enumerate(people.attributes[attribute].names)) | {
+                ACCUMULATED: ACCUMULATED
+            }
             order[attribute] = tuple(called[code] for code in enough.tolist())
-            rows += [(attribute, name, classes[c], called[code], *row) for (name, c, code), row in found.items()]
+            rows += [
+                (attribute, name, classes[c], called[code], *row)
+                for (name, c, code), row in found.items()
+            ]
             worlds, said = [*worlds, world], said + why
         notes += [f"By {attribute}: {words}" for words in said]
     result = pd.DataFrame(rows, columns=COLUMNS[:7])
     own = [metrics[name] for name in result["metric"]]
     result[COLUMNS[7:]] = _chances(worlds, own, setting.alpha) if rows else np.nan
-    neutral, alike = [metric.neutral for metric in own], result["p_corrected"] > setting.alpha
-    result["low"] = result["low"].mask(alike, np.minimum(result["low"], neutral))  # what is as by chance may be none
+    neutral, alike = (
+        [metric.neutral for metric in own],
+        result["p_corrected"] > setting.alpha,
+    )
+    result["low"] = result["low"].mask(
+        alike, np.minimum(result["low"], neutral)
+    )  # what is as by chance may be none
     result["high"] = result["high"].mask(alike, np.maximum(result["high"], neutral))
     result.attrs |= {"notes": notes, "order": order}
     return result
@@ -80,25 +134,46 @@ def summarize(report) -> pd.DataFrame:
 
 def explained(metric: Metric) -> str:
     """Say in a line what a metric measures: what of each group, compared how, with whom."""
-    score, comparison = (what.__doc__.splitlines()[0].rstrip(".") for what in (metric.score, metric.comparison))
-    among = {"gold": ", of cases of the class", "other": ", of cases of other classes"}.get(metric.examples, "")
-    whom = {"BCM": "each group with all cases", "VBCM": "a group with the others", "PCM": "groups in pairs"}
+    score, comparison = (
+        what.__doc__.splitlines()[0].rstrip(".")
+        for what in (metric.score, metric.comparison)
+    )
+    among = {
+        "gold": ", of cases of the class",
+        "other": ", of cases of other classes",
+    }.get(metric.examples, "")
+    whom = {
+        "BCM": "each group with all cases",
+        "VBCM": "a group with the others",
+        "PCM": "groups in pairs",
+    }
     return f"{score}{among}. {comparison}, {whom[metric.kind]}."
 
 
-def large_enough(family: groups.Family, people: People, setting: Setting) -> tuple[np.ndarray, list[str]]:
+def large_enough(
+    family: groups.Family, people: People, setting: Setting
+) -> tuple[np.ndarray, list[str]]:
     """Return which groups take part, and what a reader should know about the others."""
     size = family.total(people.count)
-    if people.source is not None:  # as many as there are, if they had as many cases each
+    if (
+        people.source is not None
+    ):  # as many as there are, if they had as many cases each
         sizes = np.bincount(family.pairs[2], people.count)
         size = np.floor(size**2 / np.bincount(family.pairs[1], sizes**2) + 1e-9)
     enough = family.kept[size[family.kept] >= setting.minimum]
     left = len(family.kept) - len(enough)
-    of_all, are = "metrics of the whole attribute", "group is" if left == 1 else "groups are"
+    of_all, are = (
+        "metrics of the whole attribute",
+        "group is" if left == 1 else "groups are",
+    )
     said = {
-        f"{left:,} {are} left out for having fewer than {setting.minimum} {setting.unit}.": left > 0,
+        f"{left:,} {are} left out for having fewer than {setting.minimum} {setting.unit}.": left
+        > 0,
         f"fewer than two groups are large enough for {of_all}.": len(enough) < 2,
-        f"{of_all} are given for up to {MOST_GROUPS} groups, not {len(enough):,}.": len(enough) > MOST_GROUPS,
+        f"{of_all} are given for up to {MOST_GROUPS} groups, not {len(enough):,}.": len(
+            enough
+        )
+        > MOST_GROUPS,
     }
     return enough, [words for words, so in said.items() if so]
 
@@ -112,25 +187,48 @@ class World(NamedTuple):
 
 
 def _measure(
-    people: People, attribute: str, enough: np.ndarray, metrics: dict[str, Metric], setting: Setting, rng
+    people: People,
+    attribute: str,
+    enough: np.ndarray,
+    metrics: dict[str, Metric],
+    setting: Setting,
+    rng,
 ) -> tuple[dict[tuple, tuple], World, list[str]]:
     """Return value, low and high by (metric, class, group); their world; and what to know about them.
 
     Values are those of the fine levels of a probability; what surrounds them is found at wider levels, and shifted.
     """
     exact, said = _exact(people, attribute, enough, metrics, setting.minimum)
-    unknown = World(REPLICATES, [np.nan] * len(exact), lambda size: np.full((size, len(exact)), np.nan))
+    unknown = World(
+        REPLICATES,
+        [np.nan] * len(exact),
+        lambda size: np.full((size, len(exact)), np.nan),
+    )
     examples, kinds = _examples(people, attribute, enough, wide=True)
     untied = setting.columns.source is not None and people.source is None
-    if not exact or untied or kinds * FEWEST > 4 * BUDGET or people.count.sum() > draws.MOST:
-        why = ["there are too many different cases for intervals and tests of these metrics."] * bool(exact)
-        return {key: (value, np.nan, np.nan) for key, value in exact.items()}, unknown, said + why
+    if (
+        not exact
+        or untied
+        or kinds * FEWEST > 4 * BUDGET
+        or people.count.sum() > draws.MOST
+    ):
+        why = [
+            "there are too many different cases for intervals and tests of these metrics."
+        ] * bool(exact)
+        return (
+            {key: (value, np.nan, np.nan) for key, value in exact.items()},
+            unknown,
+            said + why,
+        )
     wide, found = observed(examples, metrics, False, rng)[0], {}
     replicates = int(np.clip(BUDGET // kinds, FEWEST, REPLICATES))
     resampled = replicated(examples, metrics, wide, "bootstrap", replicates, rng)
     for key, value in exact.items():
         shifted = resampled[key] + (value - wide[key][0] if np.isfinite(value) else 0.0)
-        found[key] = (value, *interval(metrics[key[0]], value, shifted, setting.confidence))
+        found[key] = (
+            value,
+            *interval(metrics[key[0]], value, shifted, setting.confidence),
+        )
     if examples.source.any():  # which cannot change their groups
         why = "sources hold cases of several groups, so that it is not known what chance does."
         return found, unknown, [*said, why]
@@ -155,12 +253,25 @@ def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> np.nda
     the largest of them all is then larger, if anything (the Gaussian correlation inequality; Royen 2014). Four times
     as many are drawn until no p is near alpha, as far as its Monte Carlo error goes, or `MOST_DRAWN` times as many.
     """
-    far = [distance(*pair) for pair in zip(metrics, chain(*(world.values for world in worlds)), strict=True)]
+    far = [
+        distance(*pair)
+        for pair in zip(
+            metrics, chain(*(world.values for world in worlds)), strict=True
+        )
+    ]
     first = min(world.most for world in worlds)
-    size, most, null = max(first, int(1 / (SUMMARIES * alpha))), MOST_DRAWN * first, np.empty((0, len(far)))
+    size, most, null = (
+        max(first, int(1 / (SUMMARIES * alpha))),
+        MOST_DRAWN * first,
+        np.empty((0, len(far))),
+    )
     while True:
-        null = np.vstack([null, np.column_stack([world.draw(size - len(null)) for world in worlds])])
-        apart = np.column_stack([distance(*pair) for pair in zip(metrics, null.T, strict=True)])
+        null = np.vstack(
+            [null, np.column_stack([world.draw(size - len(null)) for world in worlds])]
+        )
+        apart = np.column_stack(
+            [distance(*pair) for pair in zip(metrics, null.T, strict=True)]
+        )
         p = multiplicity.max_t(far, apart)
         error = np.sqrt(p * (1 - p) / size) / SUMMARIES
         p = np.minimum(p / SUMMARIES, 1)
@@ -172,37 +283,74 @@ def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> np.nda
 
 
 def _exact(
-    people: People, attribute: str, enough: np.ndarray, metrics: dict[str, Metric], minimum: int
+    people: People,
+    attribute: str,
+    enough: np.ndarray,
+    metrics: dict[str, Metric],
+    minimum: int,
 ) -> tuple[dict[tuple, float], list[str]]:
     """Return aggregates, and values of each group where there is none; and why some that were asked for are missing."""
 
-    def looked_at(name: str, c: int, group: int) -> int:  # how many cases of a group, on the side where they are fewer
+    def looked_at(
+        name: str, c: int, group: int
+    ) -> int:  # how many cases of a group, on the side where they are fewer
         mine, gold = people.attributes[attribute].codes == group, people.label == c
-        return min(people.count[mine & (gold if part == "gold" else ~gold)].sum() for part in NEEDS[name])
+        return min(
+            people.count[mine & (gold if part == "gold" else ~gold)].sum()
+            for part in NEEDS[name]
+        )
 
     examples, _ = _examples(people, attribute, enough)
     values, _, left_out = observed(examples, metrics, False, np.random.default_rng(0))
-    said = [f"{name} is left out: {why}." for name, why in left_out.items()] if len(metrics) < len(SUMMARY) else []
-    values = {key: value for key, (value,) in values.items() if key[2] == ACCUMULATED or key[0] in NEEDS}
-    found = {key: value for key, value in values.items() if key[2] == ACCUMULATED or looked_at(*key) >= minimum}
+    said = (
+        [f"{name} is left out: {why}." for name, why in left_out.items()]
+        if len(metrics) < len(SUMMARY)
+        else []
+    )
+    values = {
+        key: value
+        for key, (value,) in values.items()
+        if key[2] == ACCUMULATED or key[0] in NEEDS
+    }
+    found = {
+        key: value
+        for key, value in values.items()
+        if key[2] == ACCUMULATED or looked_at(*key) >= minimum
+    }
     if len(found) < len(values):
-        said.append(f"metrics of a group that has fewer than {minimum} cases for them are left out.")
+        said.append(
+            f"metrics of a group that has fewer than {minimum} cases for them are left out."
+        )
     return found, said
 
 
-def _examples(people: People, attribute: str, enough: np.ndarray, *, wide: bool = False) -> tuple[Examples, int]:
+def _examples(
+    people: People, attribute: str, enough: np.ndarray, *, wide: bool = False
+) -> tuple[Examples, int]:
     """Return the cases of some groups as `measure` has them, with codes for names; and how many kinds there are.
 
     wide : with few levels of probabilities, and by source.
     """
-    group, several = people.attributes[attribute].codes, max(2, len(people.classes))  # a class may never occur
-    columns = {"group": group, "label": people.label, "prediction": people.prediction, "count": people.count}
+    group, several = (
+        people.attributes[attribute].codes,
+        max(2, len(people.classes)),
+    )  # a class may never occur
+    columns = {
+        "group": group,
+        "label": people.label,
+        "prediction": people.prediction,
+        "count": people.count,
+    }
     columns |= {"source": people.source} if wide else {}
     if people.level is not None:
         # Only that of the class that is measured is known; the others share the rest, and none of them is measured.
-        levels, columns["level"] = np.unique(people.probability(LEVELS if wide else None), return_inverse=True)
+        levels, columns["level"] = np.unique(
+            people.probability(LEVELS if wide else None), return_inverse=True
+        )
         others = (1 - levels)[:, None] / (several - 1)
-        levels = np.where(np.arange(several) == people.positive[0], levels[:, None], others)
+        levels = np.where(
+            np.arange(several) == people.positive[0], levels[:, None], others
+        )
     cases = pd.DataFrame(columns)[np.isin(group, enough)].dropna(axis=1)
     cells = cases.groupby([*cases.columns.drop("count")], as_index=False)["count"].sum()
     occurring = {*cells["prediction"], *cells.get("label", ())}
@@ -211,7 +359,9 @@ def _examples(people: People, attribute: str, enough: np.ndarray, *, wide: bool 
     examples = tied(
         groups=tuple(enough.tolist()),
         classes=tuple(range(several)),
-        measured=tuple(c for c in people.positive if c in occurring or level is not None),
+        measured=tuple(
+            c for c in people.positive if c in occurring or level is not None
+        ),
         probabilities=None if level is None else levels[level],
         **rows | {"group": np.searchsorted(enough, rows["group"])},
     )

@@ -22,7 +22,9 @@ KNOTS = 1 << 14
 STEPS = 26  # of the bisection: ends are known to 1e-7, rounded outwards
 LONG = 500  # rounds; a longer game is played in bundles
 BUNDLES = 20_000  # of a game, at most: what a million examples of small variance need to end within seconds
-SHUFFLES = 25  # whose middle stands for all orders in which the examples could have come
+SHUFFLES = (
+    25  # whose middle stands for all orders in which the examples could have come
+)
 
 # (φ(Φ⁻¹(p)) + p √(2 log(1/p))) / 2 at equally spaced p; between these, a line keeps it concave. At 1 it would be 0, and
 # the goal only approached: the last line goes on as the one before, and reaches it.
@@ -35,14 +37,27 @@ STAKES = np.concatenate([[0.0], _INSIDE, [2 * _INSIDE[-1] - _INSIDE[-2]]])
 def ends(games: Iterable[np.ndarray], *, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the low and the high end of each of many games, which are played together, on either side."""
     sums, sizes, factors = _bundled(games)
-    sums, sizes, factors = np.hstack([sums, sizes - sums]), np.hstack([sizes, sizes]), np.hstack([factors, factors])
+    sums, sizes, factors = (
+        np.hstack([sums, sizes - sums]),
+        np.hstack([sizes, sizes]),
+        np.hstack([factors, factors]),
+    )
     average = (sums * (factors > 0)).sum(axis=0) / (sizes * (factors > 0)).sum(axis=0)
 
     def too_low(mean: np.ndarray) -> np.ndarray:
-        return rejects(sums, np.maximum(mean, np.finfo(float).tiny), alpha=alpha, bundles=(sizes, factors))
+        return rejects(
+            sums,
+            np.maximum(mean, np.finfo(float).tiny),
+            alpha=alpha,
+            bundles=(sizes, factors),
+        )
 
-    low, high = np.split(bisection(too_low, np.zeros_like(average), average, steps=STEPS), 2)
-    return np.minimum(low, 1 - high), np.maximum(low, 1 - high)  # the hull, where both sides reject everything
+    low, high = np.split(
+        bisection(too_low, np.zeros_like(average), average, steps=STEPS), 2
+    )
+    return np.minimum(low, 1 - high), np.maximum(
+        low, 1 - high
+    )  # the hull, where both sides reject everything
 
 
 def matched_blocks(cost_a: np.ndarray, cost_b: np.ndarray, *, rng=0) -> np.ndarray:
@@ -63,7 +78,9 @@ def block_means(cost: np.ndarray, blocks: int) -> np.ndarray:
     return np.add.reduceat(cost, cuts[:-1], axis=0) / sizes
 
 
-def rejects(values: np.ndarray, mean: np.ndarray | float, *, alpha: float, bundles: tuple = ()) -> np.ndarray:
+def rejects(
+    values: np.ndarray, mean: np.ndarray | float, *, alpha: float, bundles: tuple = ()
+) -> np.ndarray:
     """Return, for each column of `values` (rounds x games), whether "the mean is at most `mean`" is rejected.
 
     `mean` is in (0, 1], for all or for each game. bundles : where values are sums, of how many, and the pace of each.
@@ -76,14 +93,18 @@ def rejects(values: np.ndarray, mean: np.ndarray | float, *, alpha: float, bundl
     return share >= 1
 
 
-def next_share(share: ArrayLike, drawn: ArrayLike, factor: ArrayLike, mean: ArrayLike, size=1) -> np.ndarray:
+def next_share(
+    share: ArrayLike, drawn: ArrayLike, factor: ArrayLike, mean: ArrayLike, size=1
+) -> np.ndarray:
     """Return what the bettor owns after a round, as a share of the goal; a share of 1 bets no more.
 
     factor : 1 / (σ √τ) before this round, from `pace`. size : of how many numbers `drawn` is the sum.
     """
     share = np.asarray(share, dtype=float)
     place = np.clip((share * KNOTS).astype(np.int64), 0, KNOTS - 1)
-    stake = STAKES[place] + (share * KNOTS - place) * (STAKES[place + 1] - STAKES[place])
+    stake = STAKES[place] + (share * KNOTS - place) * (
+        STAKES[place + 1] - STAKES[place]
+    )
     mean = size * mean
     won = share + np.minimum(stake * factor, share / mean) * (drawn - mean)
     return np.where(share < 1, np.minimum(won, 1), 1.0)
@@ -108,7 +129,11 @@ def _bundled(games: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.nd
     played = []
     for values in games:
         factors = pace(values)
-        ahead = np.maximum(1 / (2 * factors), 1 + len(values) // BUNDLES).astype(np.int64).tolist()
+        ahead = (
+            np.maximum(1 / (2 * factors), 1 + len(values) // BUNDLES)
+            .astype(np.int64)
+            .tolist()
+        )
         starts, position = [], 0
         while position < len(values):
             starts.append(position)
@@ -116,4 +141,6 @@ def _bundled(games: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.nd
         sizes = np.diff([*starts, len(values)])
         played.append((np.add.reduceat(values, starts), sizes, factors[starts]))
     idle = zip(zip(*played, strict=True), (0.0, 1, 0.0), strict=True)
-    return tuple(np.array([*zip_longest(*parts, fillvalue=nothing)]) for parts, nothing in idle)
+    return tuple(
+        np.array([*zip_longest(*parts, fillvalue=nothing)]) for parts, nothing in idle
+    )

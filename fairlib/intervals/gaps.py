@@ -22,7 +22,9 @@ from fairlib.checks import check_confidence
 from fairlib.interval import Interval
 from fairlib.intervals import proportions
 
-STAIRS = np.stack([function(np.linspace(0, np.pi / 2, 32)) for function in (np.cos, np.sin)])  # corners for r = 1
+STAIRS = np.stack(
+    [function(np.linspace(0, np.pi / 2, 32)) for function in (np.cos, np.sin)]
+)  # corners for r = 1
 SHARE = 0.2  # of α for the high end
 
 
@@ -47,7 +49,9 @@ def interval(errors, totals, *, confidence: float = 0.95) -> Interval:
     low = max(float((below.max(axis=1) - above.min(axis=1)).min()), 0.0)
     below, above = limits(errors, totals, high_radius)
     lowest, second = np.partition(below, 1, axis=1)[:, :2].T[..., None]
-    is_lowest = np.arange(len(rate)) == below.argmin(axis=1)[:, None]  # a group is not far from itself
+    is_lowest = (
+        np.arange(len(rate)) == below.argmin(axis=1)[:, None]
+    )  # a group is not far from itself
     high = float((above - np.where(is_lowest, second, lowest)).max())
     return Interval(float(rate.max() - rate.min()), low, high, confidence, "exact")
 
@@ -55,7 +59,10 @@ def interval(errors, totals, *, confidence: float = 0.95) -> Interval:
 def radii(alpha: float, *, groups: int) -> tuple[float, float]:
     """Return the radii for the low and the high end of a gap: of one disc for both, or of a share of α for each."""
     both = 2 * (radius(alpha, groups=groups),)
-    apart = radius((1 - SHARE) * alpha, groups=groups), radius(SHARE * alpha, groups=None)
+    apart = (
+        radius((1 - SHARE) * alpha, groups=groups),
+        radius(SHARE * alpha, groups=None),
+    )
     return min(both, apart, key=sum)
 
 
@@ -69,27 +76,49 @@ def radius(alpha: float, *, groups: int | None) -> float:
     def inside(x, y):
         return ndtr(x) * ndtr(y) if groups is None else (ndtr(x) - ndtr(-y)) ** groups
 
-    def excess(r: float) -> float:  # of the probability of the staircase, over what is promised
+    def excess(
+        r: float,
+    ) -> float:  # of the probability of the staircase, over what is promised
         x, y = r * STAIRS
         return float(inside(x, y).sum() - inside(x[1:], y[:-1]).sum()) - (1 - alpha)
 
-    return 0.0 if excess(0.0) >= 0 else brentq(excess, 0.0, 40.0)  # two are in the other order with probability 1/4
+    return (
+        0.0 if excess(0.0) >= 0 else brentq(excess, 0.0, 40.0)
+    )  # two are in the other order with probability 1/4
 
 
-def limits(errors: np.ndarray, totals: np.ndarray, r: float) -> tuple[np.ndarray, np.ndarray]:
+def limits(
+    errors: np.ndarray, totals: np.ndarray, r: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return Clopper and Pearson's limits of every group (columns) at every corner (rows)."""
     below, above = (ndtr(-side)[:, None] for side in r * STAIRS)
-    return proportions.limits(errors, totals, below)[0], proportions.limits(errors, totals, above)[1]
+    return proportions.limits(errors, totals, below)[0], proportions.limits(
+        errors, totals, above
+    )[1]
 
 
 def _counts(errors, totals) -> tuple[np.ndarray, np.ndarray]:
     errors, totals = pd.Series(errors, dtype=float), pd.Series(totals, dtype=float)
-    if set(errors.index) != set(totals.index) or not errors.index.is_unique or len(errors) < 2:
-        raise ValueError(f"errors and totals must name the same groups, 2 or more, found {len(errors)}, {len(totals)}")
+    if (
+        set(errors.index) != set(totals.index)
+        or not errors.index.is_unique
+        or len(errors) < 2
+    ):
+        raise ValueError(
+            f"errors and totals must name the same groups, 2 or more, found {len(errors)}, {len(totals)}"
+        )
     totals = totals[errors.index]
-    fine = (errors >= 0) & (errors <= totals) & (totals >= 1) & (errors % 1 == 0) & (totals % 1 == 0)
+    fine = (
+        (errors >= 0)
+        & (errors <= totals)
+        & (totals >= 1)
+        & (errors % 1 == 0)
+        & (totals % 1 == 0)
+    )
     if not fine.all():
         name = fine.idxmin()
         found = f"group {name!r} has {errors[name]:g} of {totals[name]:g}"
-        raise ValueError(f"counts must be whole with 0 <= errors <= totals and totals >= 1; {found}")
+        raise ValueError(
+            f"counts must be whole with 0 <= errors <= totals and totals >= 1; {found}"
+        )
     return errors.to_numpy(), totals.to_numpy()

@@ -23,7 +23,13 @@ def holm(p_values) -> np.ndarray:
     # Not statsmodels' version, which collects all garbage at each call: .1 s in a session that holds a few tables.
     p_values = pd.Series(p_values, dtype=float).reset_index(drop=True)
     known = p_values.dropna().sort_values()
-    return (known * np.arange(len(known), 0, -1)).cummax().clip(upper=1).reindex(p_values.index).to_numpy()
+    return (
+        (known * np.arange(len(known), 0, -1))
+        .cummax()
+        .clip(upper=1)
+        .reindex(p_values.index)
+        .to_numpy()
+    )
 
 
 def max_t(observed, null) -> np.ndarray:
@@ -43,12 +49,21 @@ def max_t(observed, null) -> np.ndarray:
     """
     observed = np.asarray(observed, dtype=float)
     known = ~np.isnan(observed)
-    every = np.vstack([observed, null])[:, known]  # the data are draw 0, so that all draws are treated alike
+    every = np.vstack([observed, null])[
+        :, known
+    ]  # the data are draw 0, so that all draws are treated alike
     finite = np.isfinite(every)
-    every = np.where(finite, every, np.where(finite, every, -np.inf).max(axis=0, initial=-np.inf))
+    every = np.where(
+        finite, every, np.where(finite, every, -np.inf).max(axis=0, initial=-np.inf)
+    )
     every[:, ~finite.any(axis=0)] = 0.0
     spread = every.std(axis=0)
-    every = np.divide(every - every.mean(axis=0), spread, out=np.zeros_like(every), where=spread > 1e-12)
+    every = np.divide(
+        every - every.mean(axis=0),
+        spread,
+        out=np.zeros_like(every),
+        where=spread > 1e-12,
+    )
     order = np.argsort(-every[0], kind="stable")
     largest = np.maximum.accumulate(every[:, order][:, ::-1], axis=1)[:, ::-1]
     p = (largest >= every[0, order] - 1e-12).mean(axis=0)
@@ -57,7 +72,9 @@ def max_t(observed, null) -> np.ndarray:
     return adjusted
 
 
-def discoveries(p, *, draws: int, rate: float = 0.05, certain: float = 0.999) -> np.ndarray:
+def discoveries(
+    p, *, draws: int, rate: float = 0.05, certain: float = 0.999
+) -> np.ndarray:
     """Which of many values are farther from "no difference" than chance explains: "yes", "no" or "undecided".
 
     Benjamini and Hochberg's procedure lets a share `rate` of findings be false. A p-value from draws has an error of
@@ -81,6 +98,9 @@ def discoveries(p, *, draws: int, rate: float = 0.05, certain: float = 0.999) ->
     hits = np.round(p[known] * (draws + 1)) - 1
     low, high = proportion_confint(hits, draws, alpha=1 - certain, method="beta")
     found = np.full(p.shape, "undecided")
-    sure, possible = (stats.false_discovery_control(np.clip(ends, 0, 1)) <= rate for ends in (high, low))
+    sure, possible = (
+        stats.false_discovery_control(np.clip(ends, 0, 1)) <= rate
+        for ends in (high, low)
+    )
     found[known] = np.select([sure, ~possible], ["yes", "no"], "undecided")
     return found

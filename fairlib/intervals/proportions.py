@@ -27,33 +27,50 @@ BINS = 2048  # of the counts of A, where more of them matter
 def limits(x, n, tail: float) -> tuple[np.ndarray, np.ndarray]:
     """Return Clopper and Pearson's limits for the rate where x of n are errors, each missed with this probability."""
     x = np.asarray(x, dtype=float)
-    low, high = betaincinv(np.maximum(x, 1), n - x + 1, tail), betainccinv(x + 1, np.maximum(n - x, 1), tail)
+    low, high = (
+        betaincinv(np.maximum(x, 1), n - x + 1, tail),
+        betainccinv(x + 1, np.maximum(n - x, 1), tail),
+    )
     return np.where(x > 0, low, 0.0), np.where(x < n, high, 1.0)
 
 
 def clopper_pearson(x_a, n_a, x_b, n_b, *, alpha: float):
     """Two exact intervals, one per group, each missed with probability α/2, and the differences of their ends."""
-    (low_a, high_a), (low_b, high_b) = limits(x_a, n_a, alpha / 4), limits(x_b, n_b, alpha / 4)
+    (low_a, high_a), (low_b, high_b) = (
+        limits(x_a, n_a, alpha / 4),
+        limits(x_b, n_b, alpha / 4),
+    )
     return low_a - high_b, high_a - low_b
 
 
 def newcombe(x_a, n_a, x_b, n_b, *, alpha: float):
     """Newcombe's square-and-add of two Wilson intervals (1998, method 10), as statsmodels computes it."""
-    return confint_proportions_2indep(x_a, n_a, x_b, n_b, compare="diff", method="newcomb", alpha=alpha)
+    return confint_proportions_2indep(
+        x_a, n_a, x_b, n_b, compare="diff", method="newcomb", alpha=alpha
+    )
 
 
 def accepted(score: Callable, counts: tuple, difference, alpha: float):
     """Return the ends of the differences δ that a test does not reject: z = score(δ, *counts) falls as δ grows."""
-    counts, critical = [np.asarray(count, dtype=float) for count in counts], stats.norm.isf(alpha / 2)
-    low = bisection(lambda end: score(end, *counts) > critical, -1.0, difference, steps=44)
-    return low, bisection(lambda end: score(end, *counts) < -critical, 1.0, difference, steps=44)
+    counts, critical = (
+        [np.asarray(count, dtype=float) for count in counts],
+        stats.norm.isf(alpha / 2),
+    )
+    low = bisection(
+        lambda end: score(end, *counts) > critical, -1.0, difference, steps=44
+    )
+    return low, bisection(
+        lambda end: score(end, *counts) < -critical, 1.0, difference, steps=44
+    )
 
 
 def standardized(distance, variance, *, rounding: float) -> np.ndarray:
     """Return z; without any variance a distance is none (but for rounding) or impossible."""
     impossible = np.sign(distance) * np.where(np.abs(distance) > rounding, np.inf, 0)
     least = 1e-6 * rounding
-    return np.where(variance > least, distance / np.sqrt(np.maximum(variance, least)), impossible)
+    return np.where(
+        variance > least, distance / np.sqrt(np.maximum(variance, least)), impossible
+    )
 
 
 def miettinen_nurminen(x_a, n_a, x_b, n_b, *, alpha: float):
@@ -67,7 +84,12 @@ def miettinen_nurminen(x_a, n_a, x_b, n_b, *, alpha: float):
     >>> print(f"{low:.5f} {high:.5f}")
     0.05283 0.33817
     """
-    return accepted(miettinen_nurminen_score, (x_a, n_a, x_b, n_b), np.divide(x_a, n_a) - np.divide(x_b, n_b), alpha)
+    return accepted(
+        miettinen_nurminen_score,
+        (x_a, n_a, x_b, n_b),
+        np.divide(x_a, n_a) - np.divide(x_b, n_b),
+        alpha,
+    )
 
 
 def miettinen_nurminen_score(difference, x_a, n_a, x_b, n_b) -> np.ndarray:
@@ -93,7 +115,9 @@ def restricted_rate(difference, x_a, n_a, x_b, n_b) -> np.ndarray:
     return np.clip(root, np.maximum(0, -difference), np.minimum(1, 1 - difference))
 
 
-def exact_unconditional(x_a: int, n_a: int, x_b: int, n_b: int, *, alpha: float) -> tuple[float, float]:
+def exact_unconditional(
+    x_a: int, n_a: int, x_b: int, n_b: int, *, alpha: float
+) -> tuple[float, float]:
     """Buehler's exact limits: up to this δ, tables as extreme as this one have probability at most α/2, for all p_b.
 
     "As extreme" is decided once, whatever δ, by Newcombe's lower limit, which grows with x_a and falls with x_b
@@ -117,7 +141,9 @@ def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:
     none is worse.
     """
     order = float(newcombe(x_a, n_a, x_b, n_b, alpha=alpha)[0])
-    if newcombe(0, n_a, n_b, n_b, alpha=alpha)[0] >= order - TIE:  # every table is as extreme
+    if (
+        newcombe(0, n_a, n_b, n_b, alpha=alpha)[0] >= order - TIE
+    ):  # every table is as extreme
         return -1.0
     near = limits(x_a, n_a, APART * alpha / 4), limits(x_b, n_b, APART * alpha / 4)
     region = _Region(order, n_a, n_b, alpha, near)
@@ -129,7 +155,9 @@ def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:
         def excess(end: float, rate: float) -> float:
             here = (rate - end * of_a - max(0.0, -end)) / max(1 - abs(end), 1e-300)
             aim = region.allowed - 2 * TINY * alpha  # less what rounding may add
-            return region.probability(end, np.clip([here], *region.shares(end)))[0] - aim
+            return (
+                region.probability(end, np.clip([here], *region.shares(end)))[0] - aim
+            )
 
         low = optimize.brentq(excess, -1, 1, args=(rate,), xtol=1e-16)
         probability, share = region.largest(low)
@@ -144,9 +172,17 @@ def exact_level(n_a: int, n_b: int, alpha: float, near: tuple) -> float:
     near : limits for either rate that hold those of the table; with wider ones the level is a little high.
     """
 
-    def excess(order: float) -> float:  # in standard deviations, with which it is nearly a straight line
+    def excess(
+        order: float,
+    ) -> float:  # in standard deviations, with which it is nearly a straight line
         region = _Region(order, n_a, n_b, alpha, near)
-        return float(np.subtract(*ndtri(np.clip([region.largest(0.0)[0], region.allowed], 1e-6, 1 - 1e-6))))
+        return float(
+            np.subtract(
+                *ndtri(
+                    np.clip([region.largest(0.0)[0], region.allowed], 1e-6, 1 - 1e-6)
+                )
+            )
+        )
 
     reach = min(4 / np.sqrt(min(n_a, n_b)), 2.0)
     exact = reach * (1e-7 if n_a + n_b < 10_000 else 5e-5)
@@ -161,34 +197,58 @@ class _Region:
     that are `FINER` times as dense it is at most 1/cos(π / 2 FINER) times as large (M. Riesz 1914).
     """
 
-    def __init__(self, level: float, n_a: int, n_b: int, alpha: float, near: tuple) -> None:
-        self.n_a, self.n_b, self.near = n_a, n_b, near  # near: limits of the rates of A and of B
+    def __init__(
+        self, level: float, n_a: int, n_b: int, alpha: float, near: tuple
+    ) -> None:
+        self.n_a, self.n_b, self.near = (
+            n_a,
+            n_b,
+            near,
+        )  # near: limits of the rates of A and of B
         (low, high), tail = near[0], TINY * alpha
-        matter = np.linspace(stats.binom.ppf(tail, n_a, low), stats.binom.isf(tail, n_a, high), BINS)
-        x_a = self.x_a = np.unique(np.append(np.floor(matter), 0.0))  # all that matter, or the last of each bin
+        matter = np.linspace(
+            stats.binom.ppf(tail, n_a, low), stats.binom.isf(tail, n_a, high), BINS
+        )
+        x_a = self.x_a = np.unique(
+            np.append(np.floor(matter), 0.0)
+        )  # all that matter, or the last of each bin
         most = np.full(len(x_a), n_b)
-        self.most_b = largest_count(lambda x_b: newcombe(x_a, n_a, x_b, n_b, alpha=alpha)[0] >= level - TIE, most)
+        self.most_b = largest_count(
+            lambda x_b: newcombe(x_a, n_a, x_b, n_b, alpha=alpha)[0] >= level - TIE,
+            most,
+        )
         # The largest probability that may be found: α/2, less all that is lost on the way.
         self.allowed = (0.5 - 5 * TINY - APART) * alpha * np.cos(np.pi / (2 * FINER))
 
     def largest(self, difference: float) -> tuple[float, float]:
         """Return the largest probability at this difference of the rates, and the share s that has it."""
         first, last = 2 * np.arcsin(np.sqrt(self.shares(difference)))
-        nodes = 32 + int(4 * (last - first) * np.sqrt((self.n_a + self.n_b) * (1 - abs(difference))))
+        nodes = 32 + int(
+            4 * (last - first) * np.sqrt((self.n_a + self.n_b) * (1 - abs(difference)))
+        )
 
         def share(place) -> np.ndarray:
-            angle = first + (last - first) * np.sin((place + 0.5) * np.pi / (2 * nodes)) ** 2
+            angle = (
+                first
+                + (last - first) * np.sin((place + 0.5) * np.pi / (2 * nodes)) ** 2
+            )
             return np.sin(angle / 2) ** 2
 
-        finer = FINER * idct(dct(self.probability(difference, share(np.arange(nodes)))), n=FINER * nodes)
+        finer = FINER * idct(
+            dct(self.probability(difference, share(np.arange(nodes)))), n=FINER * nodes
+        )
         place = int(finer.argmax())
         return float(finer[place]), float(share((place + 0.5) / FINER - 0.5))
 
     def shares(self, difference: float) -> np.ndarray:
         """Return the shares s between which both rates are near; where they cannot both be, the two nearest."""
         (low_a, high_a), (low_b, high_b) = self.near
-        rates = np.sort([max(low_b, low_a - difference), min(high_b, high_a - difference)])
-        return np.clip((rates - max(0.0, -difference)) / max(1 - abs(difference), 1e-300), 0, 1)
+        rates = np.sort(
+            [max(low_b, low_a - difference), min(high_b, high_a - difference)]
+        )
+        return np.clip(
+            (rates - max(0.0, -difference)) / max(1 - abs(difference), 1e-300), 0, 1
+        )
 
     def probability(self, difference: float, share: np.ndarray) -> np.ndarray:
         """Return the probability for each share: over x_a, of x_a times that of an x_b below the boundary."""
@@ -198,7 +258,9 @@ class _Region:
         return (np.diff(of_a, prepend=0, axis=1) * chance).sum(axis=1) + 1 - of_a[:, -1]
 
 
-def largest_count(holds: Callable[[np.ndarray], np.ndarray], most: np.ndarray) -> np.ndarray:
+def largest_count(
+    holds: Callable[[np.ndarray], np.ndarray], most: np.ndarray
+) -> np.ndarray:
     """Return the largest count up to `most` for which something holds that holds for all smaller ones; else -1."""
     found = np.full(np.shape(most), -1)
     for power in range(int(np.max(most)).bit_length(), -1, -1):
@@ -209,7 +271,10 @@ def largest_count(holds: Callable[[np.ndarray], np.ndarray], most: np.ndarray) -
 
 def hoeffding_pairs(only_a, only_b, n, *, alpha: float):
     """Hoeffding's inequality for the differences of pairs, in [-1, 1]: t² = 2 log(2/α) / n."""
-    mean, half_width = (np.asarray(only_a) - only_b) / n, np.sqrt(2 * np.log(2 / alpha) / n)
+    mean, half_width = (
+        (np.asarray(only_a) - only_b) / n,
+        np.sqrt(2 * np.log(2 / alpha) / n),
+    )
     return np.maximum(mean - half_width, -1), np.minimum(mean + half_width, 1)
 
 
@@ -241,7 +306,9 @@ def tango(only_a, only_b, n, *, alpha: float):
     >>> print(f"{low:.4f} {high:.4f}")
     -0.0148 0.0247
     """
-    return accepted(tango_score, (only_a, only_b, n), np.subtract(only_a, only_b) / n, alpha)
+    return accepted(
+        tango_score, (only_a, only_b, n), np.subtract(only_a, only_b) / n, alpha
+    )
 
 
 def tango_score(difference, only_a, only_b, n) -> np.ndarray:
@@ -254,5 +321,9 @@ def tango_score(difference, only_a, only_b, n) -> np.ndarray:
 def likeliest_rate(difference, only_a, only_b, n) -> np.ndarray:
     """Return the likeliest p(only b) where p(only a) - p(only b) = δ: a root of 2n q² + B q - only_b δ (1 - δ)."""
     linear = (2 * n - only_a + only_b) * difference - only_a - only_b
-    root = np.sqrt(np.maximum(linear**2 + 8 * n * only_b * difference * (1 - difference), 0))
-    return np.clip((root - linear) / (4 * n), np.maximum(0, -difference), (1 - difference) / 2)
+    root = np.sqrt(
+        np.maximum(linear**2 + 8 * n * only_b * difference * (1 - difference), 0)
+    )
+    return np.clip(
+        (root - linear) / (4 * n), np.maximum(0, -difference), (1 - difference) / 2
+    )

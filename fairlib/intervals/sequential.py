@@ -18,11 +18,15 @@ from fairlib.checks import check_confidence, checked, examples
 from fairlib.interval import bisection
 from fairlib.intervals.betting import block_means
 
-FRACTIONS = 0.7 / 2.0 ** np.arange(10)  # large ones for large differences, small for small
+FRACTIONS = 0.7 / 2.0 ** np.arange(
+    10
+)  # large ones for large differences, small for small
 STEPS = 24  # of the bisection: to within 1e-7
 
 
-def confidence_sequence(cost, membership, *, at=None, gamma=0.5, max_cost=1.0, confidence=0.95) -> pd.DataFrame:
+def confidence_sequence(
+    cost, membership, *, at=None, gamma=0.5, max_cost=1.0, confidence=0.95
+) -> pd.DataFrame:
     """Return the confidence sequence along a list of annotated examples, in the order in which they were annotated.
 
     Call it on all that was annotated so far, as often as you like: a row depends on nothing that comes later. The order
@@ -50,17 +54,31 @@ def confidence_sequence(cost, membership, *, at=None, gamma=0.5, max_cost=1.0, c
     checked("at", at, f"in [1, {len(cost)}]", lambda n: (n >= 1) & (n <= len(cost)))
     sides, odds = (membership == 1, membership == -1), gamma / (1 - gamma)
     sizes = max(round(odds), 1), max(round(1 / odds), 1)
-    count, total = (np.cumsum(values, axis=1)[:, at - 1] for values in (sides, np.multiply(sides, cost)))
+    count, total = (
+        np.cumsum(values, axis=1)[:, at - 1]
+        for values in (sides, np.multiply(sides, cost))
+    )
     matched = (count // np.array(sizes)[:, None]).min(axis=0)
     blocks = matched[-1]
-    a, b = (block_means(cost[side][: blocks * size], blocks) for side, size in zip(sides, sizes, strict=True))
-    low, high = mean_sequence((1 + (a - b) / max_cost) / 2, matched.tolist(), alpha=1 - confidence)
-    with np.errstate(invalid="ignore"):  # no difference before both groups have examples
+    a, b = (
+        block_means(cost[side][: blocks * size], blocks)
+        for side, size in zip(sides, sizes, strict=True)
+    )
+    low, high = mean_sequence(
+        (1 + (a - b) / max_cost) / 2, matched.tolist(), alpha=1 - confidence
+    )
+    with np.errstate(
+        invalid="ignore"
+    ):  # no difference before both groups have examples
         table = {"n": at, "matched": matched, "estimate": np.subtract(*(total / count))}
-    return pd.DataFrame(table | {"low": max_cost * (2 * low - 1), "high": max_cost * (2 * high - 1)})
+    return pd.DataFrame(
+        table | {"low": max_cost * (2 * low - 1), "high": max_cost * (2 * high - 1)}
+    )
 
 
-def mean_sequence(values: np.ndarray, at: list[int], *, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+def mean_sequence(
+    values: np.ndarray, at: list[int], *, alpha: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends for the mean of numbers in [0, 1] after each of the `at` first ones.
 
     An end is the largest mean that was rejected as "at most" by then. It only grows: search on from the last.

@@ -80,9 +80,14 @@ def score_range(scores: np.ndarray) -> np.ndarray:
 
 def mean_absolute_difference(groups: Sample) -> np.ndarray:
     """The mean of |a − b| over all pairs of one value from each of two groups, for all pairs: ∫ F + G − 2FG."""
-    area, product = groups.areas.sum(axis=-1), groups.areas @ groups.cdf[..., :-1].swapaxes(-1, -2)
+    area, product = (
+        groups.areas.sum(axis=-1),
+        groups.areas @ groups.cdf[..., :-1].swapaxes(-1, -2),
+    )
     first, second = np.triu_indices(area.shape[-1], 1)
-    return np.maximum(area[..., first] + area[..., second] - 2 * product[..., first, second], 0)
+    return np.maximum(
+        area[..., first] + area[..., second] - 2 * product[..., first, second], 0
+    )
 
 
 def mean_range(groups: Sample) -> np.ndarray:
@@ -98,7 +103,10 @@ def of_pairs(compare, score: np.ndarray | Sample) -> np.ndarray:
     if not isinstance(score, Sample):
         return compare(score[..., first], score[..., second])
     pairs = zip(first.tolist(), second.tolist(), strict=True)
-    return np.concatenate([compare(score[..., i : i + 1], score[..., j : j + 1]) for i, j in pairs], axis=-1)
+    return np.concatenate(
+        [compare(score[..., i : i + 1], score[..., j : j + 1]) for i, j in pairs],
+        axis=-1,
+    )
 
 
 # For scores of one variation at a time: the mean of the comparison over the whole Cartesian product of variations,

@@ -18,7 +18,14 @@ UNSURE = ["low", "high", "null", "p", "p_error"]
 
 
 def measure(
-    predictions, metrics=None, *, classes=None, replicates=0, confidence=0.95, rng=0, **columns
+    predictions,
+    metrics=None,
+    *,
+    classes=None,
+    replicates=0,
+    confidence=0.95,
+    rng=0,
+    **columns,
 ) -> pd.DataFrame:
     """Measure fairness metrics on a table with one row per example, and say how sure one can be.
 
@@ -53,9 +60,18 @@ def measure(
     """
     chosen, explicit = choose(metrics)
     # A metric of one's own may look at probabilities without saying so.
-    scores = any(metric.uses == "probabilities" or metric not in METRICS.values() for metric in chosen.values())
+    scores = any(
+        metric.uses == "probabilities" or metric not in METRICS.values()
+        for metric in chosen.values()
+    )
     examples = read(predictions, Columns(**columns), classes=classes, scores=scores)
-    return tabulate([(examples, chosen)], explicit, replicates=replicates, confidence=confidence, rng=rng)
+    return tabulate(
+        [(examples, chosen)],
+        explicit,
+        replicates=replicates,
+        confidence=confidence,
+        rng=rng,
+    )
 
 
 def auc(predictions, *, classes=None, **columns) -> pd.DataFrame:
@@ -70,7 +86,10 @@ def auc(predictions, *, classes=None, **columns) -> pd.DataFrame:
     >>> auc(table, classes=[1]).pivot(index="metric", columns="group", values="value").loc["BPSN"].to_dict()
     {'a': 1.0, 'b': 0.0}
     """
-    areas = {name: replace(metric, comparison=lambda whole, group: group) for name, metric in AUCS.items()}
+    areas = {
+        name: replace(metric, comparison=lambda whole, group: group)
+        for name, metric in AUCS.items()
+    }
     examples = read(predictions, Columns(**columns), classes=classes)
     return tabulate([(examples, areas)], True)
 
@@ -79,9 +98,19 @@ def choose(metrics) -> tuple[dict[str, Metric], bool]:
     """Return metrics by name, and whether the caller asked for them one by one."""
     if metrics is None:
         return METRICS, False
-    names = metrics if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
-    chosen = dict(metrics) if isinstance(metrics, Mapping) else {name: METRICS.get(name) for name in names}
-    if wrong := [name for name, metric in chosen.items() if not isinstance(metric, Metric)]:
+    names = (
+        metrics
+        if isinstance(metrics, Iterable) and not isinstance(metrics, str)
+        else [metrics]
+    )
+    chosen = (
+        dict(metrics)
+        if isinstance(metrics, Mapping)
+        else {name: METRICS.get(name) for name in names}
+    )
+    if wrong := [
+        name for name, metric in chosen.items() if not isinstance(metric, Metric)
+    ]:
         raise ValueError(
             "metrics must be names from fairlib.METRICS or a mapping of names to Metric, but no Metric is found for "
             f"{wrong[0]!r}; the names are {', '.join(METRICS)}"
@@ -89,29 +118,52 @@ def choose(metrics) -> tuple[dict[str, Metric], bool]:
     return chosen, True
 
 
-def tabulate(parts, explicit: bool, *, replicates=0, confidence=0.95, rng=0) -> pd.DataFrame:
+def tabulate(
+    parts, explicit: bool, *, replicates=0, confidence=0.95, rng=0
+) -> pd.DataFrame:
     """Measure metrics on examples, for all pairs (examples, metrics) of `parts`, and put all rows into one frame."""
     check_confidence(confidence)
     if not isinstance(replicates, int | np.integer) or replicates < 0:
-        raise ValueError(f"replicates must be a whole number of at least 0, found {replicates!r}")
+        raise ValueError(
+            f"replicates must be a whole number of at least 0, found {replicates!r}"
+        )
     rng, rows, reasons, left_out, no_null = np.random.default_rng(rng), {}, {}, {}, ""
     for examples, metrics in parts:
         values, undefined, not_measured = observed(examples, metrics, explicit, rng)
         if replicates and values:
-            values, unsure, why = _unsure(examples, metrics, values, confidence, replicates, rng)
+            values, unsure, why = _unsure(
+                examples, metrics, values, confidence, replicates, rng
+            )
             undefined, no_null = undefined | unsure, why or no_null
-        rows, reasons, left_out = rows | values, reasons | undefined, left_out | not_measured
+        rows, reasons, left_out = (
+            rows | values,
+            reasons | undefined,
+            left_out | not_measured,
+        )
     if not rows:
-        raise ValueError("none of the metrics can be measured: " + "; ".join(f"{k}: {v}" for k, v in left_out.items()))
+        raise ValueError(
+            "none of the metrics can be measured: "
+            + "; ".join(f"{k}: {v}" for k, v in left_out.items())
+        )
     columns = [*KEYS, "value", *(UNSURE if replicates else ())]
     result = pd.DataFrame([(*key, *row) for key, row in rows.items()], columns=columns)
-    reasons = [dict(zip((*KEYS, "reason"), (*key, why), strict=True)) for key, why in reasons.items()]
+    reasons = [
+        dict(zip((*KEYS, "reason"), (*key, why), strict=True))
+        for key, why in reasons.items()
+    ]
     groups = list(parts[0][0].groups)
-    result.attrs |= {"groups": groups, "undefined": reasons, "not measured": left_out, "no null": no_null}
+    result.attrs |= {
+        "groups": groups,
+        "undefined": reasons,
+        "not measured": left_out,
+        "no null": no_null,
+    }
     return result
 
 
-def observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, rng) -> tuple[dict, dict, dict]:
+def observed(
+    examples: Examples, metrics: dict[str, Metric], explicit: bool, rng
+) -> tuple[dict, dict, dict]:
     """Return values by (metric, class, group), why some are undefined, and why metrics are left out."""
     evaluation = Evaluation(examples, None, rng)
     values, reasons, left_out = {}, {}, {}
@@ -127,38 +179,66 @@ def observed(examples: Examples, metrics: dict[str, Metric], explicit: bool, rng
                 break
             found = {(name, class_name, group): value for group, value in rows.items()}
             values |= found
-            if undefined := [key for key, value in found.items() if not np.isfinite(value[0])]:
-                reasons |= dict.fromkeys(undefined, evaluation.why_undefined(metric, target))
+            if undefined := [
+                key for key, value in found.items() if not np.isfinite(value[0])
+            ]:
+                reasons |= dict.fromkeys(
+                    undefined, evaluation.why_undefined(metric, target)
+                )
     return values, reasons, left_out
 
 
-def replicated(examples: Examples, metrics: dict[str, Metric], keys, kind: str, replicates: int, rng) -> dict:
+def replicated(
+    examples: Examples,
+    metrics: dict[str, Metric],
+    keys,
+    kind: str,
+    replicates: int,
+    rng,
+) -> dict:
     """Return, for every (metric, class, group) of `keys`, the values of all replicates: "bootstrap" or "null"."""
     if kind == "bootstrap":
-        return over_draws(examples, draws.bootstrap(examples, replicates, rng), metrics, keys, rng)
-    found, tied = {}, examples.source.any()  # variations of one source have one label: nothing need be given
+        return over_draws(
+            examples, draws.bootstrap(examples, replicates, rng), metrics, keys, rng
+        )
+    found, tied = (
+        {},
+        examples.source.any(),
+    )  # variations of one source have one label: nothing need be given
     given_of = {key: "" if tied else metrics[key[0]].given for key in keys}
     for given in dict.fromkeys(given_of.values()):
         world = draws.exchangeable(examples, given)
         drawn = draws.exchanged(world, replicates, rng, given=given)
-        found |= over_draws(world, drawn, metrics, [key for key in keys if given_of[key] == given], rng)
+        found |= over_draws(
+            world, drawn, metrics, [key for key in keys if given_of[key] == given], rng
+        )
     return found
 
 
-def over_draws(examples: Examples, drawn: Iterator[draws.Draws], metrics: dict[str, Metric], keys, rng) -> dict:
+def over_draws(
+    examples: Examples,
+    drawn: Iterator[draws.Draws],
+    metrics: dict[str, Metric],
+    keys,
+    rng,
+) -> dict:
     """Return, for every (metric, class, group) of `keys`, the values in all replicates that are drawn."""
     wanted = dict.fromkeys((name, class_name) for name, class_name, _ in keys)
     found: dict[tuple, list] = {key: [] for key in keys}
     for some in drawn:
         evaluation = Evaluation(examples, some, rng)
         for name, class_name in wanted:
-            target = examples.classes.index(class_name) if metrics[name].per_class else None
+            target = (
+                examples.classes.index(class_name) if metrics[name].per_class else None
+            )
             for group, value in evaluation.rows(metrics[name], target).items():
                 found[name, class_name, group].append(value)
     return {key: np.concatenate(batches) for key, batches in found.items()}
 
 
-def interval(metric: Metric, value: float, replicates: np.ndarray, confidence: float) -> tuple[float, float]:
+def interval(
+    metric: Metric, value: float, replicates: np.ndarray, confidence: float
+) -> tuple[float, float]:
     """Return value ± the distance that the replicates keep with `confidence`: the symmetric bootstrap (Hall 1988).
 
     A metric made of absolute differences grows with noise, so its replicates lie above the value as the value lies
@@ -171,7 +251,9 @@ def interval(metric: Metric, value: float, replicates: np.ndarray, confidence: f
     if not np.isfinite(center):
         return np.nan, np.nan
     distances = np.abs(drawn - center)
-    margin = np.quantile(np.where(np.isnan(distances), np.inf, distances), confidence, method="higher")
+    margin = np.quantile(
+        np.where(np.isnan(distances), np.inf, distances), confidence, method="higher"
+    )
     low, high = center - margin, center + margin
     if metric.neutral == 1:
         return np.exp(low), np.exp(high)
@@ -195,12 +277,25 @@ def p_value(distance: float, null_distances: np.ndarray) -> float:
     """
     if np.isnan(distance):
         return np.nan
-    return (1 + np.count_nonzero(~(null_distances < distance - 1e-12))) / (1 + len(null_distances))
+    return (1 + np.count_nonzero(~(null_distances < distance - 1e-12))) / (
+        1 + len(null_distances)
+    )
 
 
-def _unsure(examples: Examples, metrics: dict, values: dict, confidence: float, replicates: int, rng) -> tuple:
+def _unsure(
+    examples: Examples,
+    metrics: dict,
+    values: dict,
+    confidence: float,
+    replicates: int,
+    rng,
+) -> tuple:
     """Return every value with its `UNSURE`, which of these are undefined and why, and why there is no null."""
-    resampled, exchanged, why = replicated(examples, metrics, values, "bootstrap", replicates, rng), {}, ""
+    resampled, exchanged, why = (
+        replicated(examples, metrics, values, "bootstrap", replicates, rng),
+        {},
+        "",
+    )
     try:
         exchanged = replicated(examples, metrics, values, "null", replicates, rng)
     except draws.NothingToExchange as error:
@@ -214,7 +309,11 @@ def _unsure(examples: Examples, metrics: dict, values: dict, confidence: float, 
         low, high = interval(metric, value, resampled[key], confidence)
         rows[key] = (value, low, high, null, p, np.sqrt(p * (1 - p) / replicates))
         if exchanged and np.isnan(null) and np.isfinite(value):
-            reasons[key] = "null: without differences between groups the metric is undefined in some draws"
+            reasons[key] = (
+                "null: without differences between groups the metric is undefined in some draws"
+            )
         elif np.isnan(low) and np.isfinite(value):
-            reasons[key] = "interval: a ratio of 0 has none on the log scale, where ratios are symmetric"
+            reasons[key] = (
+                "interval: a ratio of 0 has none on the log scale, where ratios are symmetric"
+            )
     return rows, reasons, why

@@ -18,21 +18,37 @@ from fairlib.metrics.comparisons import superiority
 
 def _rate(symbol: str, part: str, rest: str, meaning: str):
     """Return the score that divides one count of the confusion by the sum of two, part / (part + rest)."""
-    needs = "examples of the class" if "TP" in (part, rest) else "examples of another class"
+    needs = (
+        "examples of the class" if "TP" in (part, rest) else "examples of another class"
+    )
 
     @described(symbol, given="label", needs=needs)
     def rate(cells: Cells) -> np.ndarray:
         count = cells.confusion
         return divide(count[part], count[part] + count[rest])
 
-    rate.__name__, rate.__doc__ = symbol.lower().replace(" ", "_"), f"{meaning}: {part} / ({part} + {rest})."
+    rate.__name__, rate.__doc__ = (
+        symbol.lower().replace(" ", "_"),
+        f"{meaning}: {part} / ({part} + {rest}).",
+    )
     return rate
 
 
-false_positive_rate = _rate("False Positive Rate", "FP", "TN", "How often the class is predicted where it is not true")
-false_negative_rate = _rate("False Negative Rate", "FN", "TP", "How often the class is missed where it is true")
-true_positive_rate = _rate("True Positive Rate", "TP", "FN", "How often the class is found where it is true")
-true_negative_rate = _rate("True Negative Rate", "TN", "FP", "How often the class is rightly not predicted")
+false_positive_rate = _rate(
+    "False Positive Rate",
+    "FP",
+    "TN",
+    "How often the class is predicted where it is not true",
+)
+false_negative_rate = _rate(
+    "False Negative Rate", "FN", "TP", "How often the class is missed where it is true"
+)
+true_positive_rate = _rate(
+    "True Positive Rate", "TP", "FN", "How often the class is found where it is true"
+)
+true_negative_rate = _rate(
+    "True Negative Rate", "TN", "FP", "How often the class is rightly not predicted"
+)
 recall = _rate("Recall", "TP", "FN", "The true positive rate under its other name")
 
 
@@ -93,7 +109,9 @@ def _area(symbol: str, positives: str, negatives: str):
         """How often a positive example has a higher probability than a negative one."""
         sets = {"its": cells, "others": background(cells, "complement")}
         above = sets[positives].sample(cells.probability, among=cells.gold)
-        return superiority(above, sets[negatives].sample(cells.probability, among=~cells.gold))
+        return superiority(
+            above, sets[negatives].sample(cells.probability, among=~cells.gold)
+        )
 
     return area
 

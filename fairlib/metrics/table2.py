@@ -31,10 +31,13 @@ NORMALIZERS = {
     "|T| choose 2": lambda groups: groups * (groups - 1) // 2,
 }
 ALLOWED = {
-    "kind": KINDS, "normalizer": ("", *NORMALIZERS), "background": ("all", "complement"),
-    "fairness": ("group", "counterfactual"), "examples": ("all", "gold", "other"),
+    "kind": KINDS,
+    "normalizer": ("", *NORMALIZERS),
+    "background": ("all", "complement"),
+    "fairness": ("group", "counterfactual"),
+    "examples": ("all", "gold", "other"),
     "uses": ("predictions", "probabilities"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,17 @@ class Metric:
     kind: str  # PCM, BCM, VBCM or MCM
     score: Callable  # phi: Cells -> numbers or a Sample per cell
     comparison: Callable  # d
-    normalizer: str = ""  # N: "1", "|T|", "|T| choose 2"; empty for the correct one of the kind
+    normalizer: str = (
+        ""  # N: "1", "|T|", "|T| choose 2"; empty for the correct one of the kind
+    )
     background: str = "all"  # beta: "all" or "complement"
     fairness: str = "group"  # or "counterfactual": the same source across groups, averaged over sources
     examples: str = "all"  # or "gold": only those of the class that is measured; "other": only those of other classes
     single: bool = False  # A = {x}: one variation per group at a time, averaged over their product; for PCM and MCM
     per_class: bool = True  # measured for each class against the rest; False where the score takes all classes together
-    two_groups: bool = False  # d is not commutative: not defined for more than two groups
+    two_groups: bool = (
+        False  # d is not commutative: not defined for more than two groups
+    )
     uses: str = "predictions"  # or "probabilities"
     title: str = ""
     reference: str = ""
@@ -58,11 +65,17 @@ class Metric:
     def __post_init__(self) -> None:
         for name, allowed in ALLOWED.items():
             if (value := getattr(self, name)) not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, found {value!r}")
+                raise ValueError(
+                    f"{name} must be one of {', '.join(map(repr, allowed))}, found {value!r}"
+                )
         if self.single and "BCM" in self.kind:
-            raise ValueError("single must be False for metrics with a background, which has many variations")
+            raise ValueError(
+                "single must be False for metrics with a background, which has many variations"
+            )
         if not self.per_class and self.examples != "all":
-            raise ValueError(f"examples must be 'all' where per_class is False, found {self.examples!r}")
+            raise ValueError(
+                f"examples must be 'all' where per_class is False, found {self.examples!r}"
+            )
         if not self.normalizer:
             object.__setattr__(self, "normalizer", KINDS[self.kind])
 
@@ -93,10 +106,22 @@ def read(file) -> list[dict[str, Metric]]:
     groups, as in the released code, its values are larger by a factor of 1 / (1 − the group's share).
     """
     flags = {"true_values": ["yes"], "false_values": ["no"]}
-    rows = pd.read_csv(file, index_col="name", dtype={"normalizer": str}, keep_default_na=False, **flags)
-    rows["score"], rows["comparison"] = rows["score"].map(vars(scores)), rows["comparison"].map(vars(comparisons))
+    rows = pd.read_csv(
+        file,
+        index_col="name",
+        dtype={"normalizer": str},
+        keep_default_na=False,
+        **flags,
+    )
+    rows["score"], rows["comparison"] = (
+        rows["score"].map(vars(scores)),
+        rows["comparison"].map(vars(comparisons)),
+    )
     places = rows.groupby(rows.pop("place"), sort=False)
-    return [{name: Metric(**row) for name, row in some.to_dict("index").items()} for _, some in places]
+    return [
+        {name: Metric(**row) for name, row in some.to_dict("index").items()}
+        for _, some in places
+    ]
 
 
 TABLE_2, VARIANTS, AUCS = read(Path(__file__).with_name("table2.csv"))

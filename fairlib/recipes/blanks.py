@@ -31,10 +31,23 @@ WINOGENDER = File(
     url="https://raw.githubusercontent.com/rudinger/winogender-schemas/master/data/occupations-stats.tsv",
 )
 WIKITEXT = [
-    File(f"wikitext-2/{name}.txt", sha256=sha256, size=size, how="WikiText-2, word level (Merity et al. 2016).")
+    File(
+        f"wikitext-2/{name}.txt",
+        sha256=sha256,
+        size=size,
+        how="WikiText-2, word level (Merity et al. 2016).",
+    )
     for name, size, sha256 in (
-        ("valid", 1_121_681, "f0737ed31fc1329026e95cb8b98e19c2a182c39c240ab909dc31abf2f8af58e8"),
-        ("test", 1_256_449, "d790b833ef8cf03a90db7bf1271b7520b83c45ce07ba3c1a9699df81e239eca0"),
+        (
+            "valid",
+            1_121_681,
+            "f0737ed31fc1329026e95cb8b98e19c2a182c39c240ab909dc31abf2f8af58e8",
+        ),
+        (
+            "test",
+            1_256_449,
+            "d790b833ef8cf03a90db7bf1271b7520b83c45ce07ba3c1a9699df81e239eca0",
+        ),
     )
 ]
 BERT_TITLES = File(
@@ -44,7 +57,10 @@ BERT_TITLES = File(
     "title and log_odds_he_she, by bert-base-uncased, of 921 job titles.",
 )
 # Who a sentence speaks of, by its words, as the authors' script has them.
-GENDERED = {"he": {"he", "man", "his", "boy", "son"}, "she": {"she", "woman", "her", "girl", "daughter"}}
+GENDERED = {
+    "he": {"he", "man", "his", "boy", "son"},
+    "she": {"she", "woman", "her", "girl", "daughter"},
+}
 
 FORMS = {  # the words that count as a pronoun
     "he": {"he", "him", "his", "himself"},
@@ -53,7 +69,18 @@ FORMS = {  # the words that count as a pronoun
 }
 PRONOUNS = tuple(FORMS)
 VERBS = ("is", "was")
-ADJECTIVES = ("new", "known", "single", "large", "small", "major", "French", "old", "short", "good")  # appendix A.3
+ADJECTIVES = (
+    "new",
+    "known",
+    "single",
+    "large",
+    "small",
+    "major",
+    "French",
+    "old",
+    "short",
+    "good",
+)  # appendix A.3
 TEMPLATES = tuple(
     f"{{pronoun}} {verb} {'an' if adjective[0] in 'aeiou' else 'a'} {adjective} {{occupation}}."
     for verb, adjective in product(VERBS, ADJECTIVES)
@@ -70,37 +97,64 @@ def fill(score: Score, occupations: Sequence[str]) -> pd.DataFrame:
     """
     frames = []
     for number, template in enumerate(TEMPLATES):
-        blanks = [template.format(pronoun=MASK, occupation=occupation) for occupation in occupations]
+        blanks = [
+            template.format(pronoun=MASK, occupation=occupation)
+            for occupation in occupations
+        ]
         p_pronoun = _shares(score(blanks, PRONOUNS))  # occupations x pronouns
-        blanks = [template.format(pronoun=pronoun, occupation=MASK) for pronoun in PRONOUNS]
+        blanks = [
+            template.format(pronoun=pronoun, occupation=MASK) for pronoun in PRONOUNS
+        ]
         p_occupation = _shares(score(blanks, occupations))  # pronouns x occupations
         names = ["template", "occupation", "pronoun"]
-        keys = pd.MultiIndex.from_product([[number], occupations, PRONOUNS], names=names)
-        values = {"p_pronoun": p_pronoun.ravel(), "p_occupation": p_occupation.T.ravel()}
+        keys = pd.MultiIndex.from_product(
+            [[number], occupations, PRONOUNS], names=names
+        )
+        values = {
+            "p_pronoun": p_pronoun.ravel(),
+            "p_occupation": p_occupation.T.ravel(),
+        }
         frames.append(pd.DataFrame(values, index=keys))
     return pd.concat(frames).reset_index()
 
 
-def count_together(paragraphs: Sequence[str], occupations: Sequence[str]) -> pd.DataFrame:
+def count_together(
+    paragraphs: Sequence[str], occupations: Sequence[str]
+) -> pd.DataFrame:
     """Count the paragraphs that hold two words at once, among pronouns, occupations and the templates' words.
 
     Columns word, other, paragraphs, for each pair once; a word with itself is all its paragraphs, ANY all there are.
     Capitals do not matter; an occupation counts with an s added too, a pronoun in its other cases. O(text + words^2).
     """
     if several := [name for name in occupations if not re.fullmatch(WORD, name)]:
-        raise ValueError(f"occupations must be single words of letters, found {several[0]!r}")
+        raise ValueError(
+            f"occupations must be single words of letters, found {several[0]!r}"
+        )
     if not len(paragraphs):
         raise ValueError("paragraphs must hold at least one, found none")
     forms = {word: {word.lower()} for word in (*VERBS, *ADJECTIVES)} | FORMS
-    forms |= {occupation: {occupation.lower(), f"{occupation.lower()}s"} for occupation in occupations}
+    forms |= {
+        occupation: {occupation.lower(), f"{occupation.lower()}s"}
+        for occupation in occupations
+    }
     contents = [set(re.findall(WORD, paragraph.lower())) for paragraph in paragraphs]
     there = np.array(
-        [[True, *(not words.isdisjoint(form) for form in forms.values())] for words in contents], dtype=int
+        [
+            [True, *(not words.isdisjoint(form) for form in forms.values())]
+            for words in contents
+        ],
+        dtype=int,
     )
     both = there.T @ there
     names = np.array([ANY, *forms])
     first, second = np.triu_indices(len(names))
-    return pd.DataFrame({"word": names[first], "other": names[second], "paragraphs": both[first, second]})
+    return pd.DataFrame(
+        {
+            "word": names[first],
+            "other": names[second],
+            "paragraphs": both[first, second],
+        }
+    )
 
 
 def count_model(counts: pd.DataFrame) -> Score:
@@ -122,10 +176,20 @@ def count_model(counts: pd.DataFrame) -> Score:
 
     def score(sentences: Sequence[str], words: Sequence[str]) -> np.ndarray:
         if unknown := [word for word in words if word.lower() not in place]:
-            raise ValueError(f"words must be among those that were counted, found {unknown[0]!r}")
+            raise ValueError(
+                f"words must be among those that were counted, found {unknown[0]!r}"
+            )
         rows = [place[word.lower()] for word in words]
-        contexts = [[place[w] for w in re.findall(r"\w+", text.lower()) if w in place] for text in sentences]
-        return np.stack([prior[rows] * lift[np.ix_(rows, context)].prod(axis=1) for context in contexts])
+        contexts = [
+            [place[w] for w in re.findall(r"\w+", text.lower()) if w in place]
+            for text in sentences
+        ]
+        return np.stack(
+            [
+                prior[rows] * lift[np.ix_(rows, context)].prod(axis=1)
+                for context in contexts
+            ]
+        )
 
     return score
 
@@ -138,10 +202,17 @@ def _shares(values: np.ndarray) -> np.ndarray:
 def occupation_rates() -> pd.DataFrame:
     """Percent women in the 32 occupations: labor force of 2016 and (Winogender) 2015-16, and in web text."""
     columns = ["occupation", "stereotyped_as", "percent_women", "employed_thousands"]
-    rates = require_columns(pd.read_csv(original(OCCUPATIONS)), columns, OCCUPATIONS.path)[columns]
+    rates = require_columns(
+        pd.read_csv(original(OCCUPATIONS)), columns, OCCUPATIONS.path
+    )[columns]
     others = pd.read_csv(original(WINOGENDER), sep="\t")
-    names = {"bls_pct_female": "percent_women_2015", "bergsma_pct_female": "percent_women_web"}
-    others = require_columns(others, ["occupation", *names], WINOGENDER.path)[["occupation", *names]]
+    names = {
+        "bls_pct_female": "percent_women_2015",
+        "bergsma_pct_female": "percent_women_web",
+    }
+    others = require_columns(others, ["occupation", *names], WINOGENDER.path)[
+        ["occupation", *names]
+    ]
     return rates.merge(others.rename(columns=names), on="occupation", how="left")
 
 
@@ -150,11 +221,16 @@ def occupation_cooccurrence() -> pd.DataFrame:
     """Sentences of WikiText-2 with an occupation, and with words for one gender besides."""
     text = "\n".join(original(file).read_text(encoding="utf-8") for file in WIKITEXT)
     occupations = pd.read_csv(original(OCCUPATIONS))["occupation"]
-    tables = [cooccurrence(text, occupations, matching=matching) for matching in ("words", "as released")]
+    tables = [
+        cooccurrence(text, occupations, matching=matching)
+        for matching in ("words", "as released")
+    ]
     return pd.concat(tables, ignore_index=True)
 
 
-def cooccurrence(text: str, occupations: Sequence[str], *, matching: str) -> pd.DataFrame:
+def cooccurrence(
+    text: str, occupations: Sequence[str], *, matching: str
+) -> pd.DataFrame:
     """Count sentences that name one occupation, and those of them that have words of `GENDERED` for one gender only.
 
     matching : "words" compares whole words, plurals and capitals included; "as released" finds an occupation inside
@@ -163,11 +239,15 @@ def cooccurrence(text: str, occupations: Sequence[str], *, matching: str) -> pd.
     The row ANY counts all sentences, whether they name an occupation or not.
     """
     counts = Counter()
-    pieces = re.split(r"[.\n]", "\n".join(line for line in text.splitlines() if "=" not in line))
+    pieces = re.split(
+        r"[.\n]", "\n".join(line for line in text.splitlines() if "=" not in line)
+    )
     for sentence in filter(str.strip, pieces):
         if matching == "words":
             words = set(sentence.lower().split())
-            named = [name for name in occupations if name in words or f"{name}s" in words]
+            named = [
+                name for name in occupations if name in words or f"{name}s" in words
+            ]
         else:
             words = set(sentence.split(" "))
             named = [name for name in occupations if name in sentence]
@@ -177,16 +257,25 @@ def cooccurrence(text: str, occupations: Sequence[str], *, matching: str) -> pd.
             if len(genders) == 1:
                 counts[name, genders[0]] += 1
     columns = ["sentences", *GENDERED]
-    rows = [(matching, name, *(counts[name, column] for column in columns)) for name in [*occupations, ANY]]
+    rows = [
+        (matching, name, *(counts[name, column] for column in columns))
+        for name in [*occupations, ANY]
+    ]
     return pd.DataFrame(rows, columns=["matching", "occupation", *columns])
 
 
 @recipe(files=[*WIKITEXT, OCCUPATIONS])
 def word_cooccurrence() -> pd.DataFrame:
     """Paragraphs of WikiText-2 with two of the words that the paper's templates are made of."""
-    lines = "\n".join(original(file).read_text(encoding="utf-8") for file in WIKITEXT).splitlines()
-    paragraphs = [line for line in lines if line.strip() and not line.strip().startswith("=")]
-    return count_together(paragraphs, pd.read_csv(original(OCCUPATIONS))["occupation"].tolist())
+    lines = "\n".join(
+        original(file).read_text(encoding="utf-8") for file in WIKITEXT
+    ).splitlines()
+    paragraphs = [
+        line for line in lines if line.strip() and not line.strip().startswith("=")
+    ]
+    return count_together(
+        paragraphs, pd.read_csv(original(OCCUPATIONS))["occupation"].tolist()
+    )
 
 
 @recipe(files=[BERT_TITLES, OCCUPATIONS])
@@ -196,13 +285,22 @@ def occupation_bert() -> pd.DataFrame:
     p_he is of the title that is the occupation and nothing else, p_he_within the mean over all titles that have it
     among their words (alone or with an s); both are empty where there is none.
     """
-    titles = require_columns(pd.read_csv(original(BERT_TITLES)), ["title", "log_odds_he_she"], BERT_TITLES.path)
-    p_he, words = 1 / (1 + np.exp(-titles["log_odds_he_she"])), titles["title"].str.lower()
+    titles = require_columns(
+        pd.read_csv(original(BERT_TITLES)),
+        ["title", "log_odds_he_she"],
+        BERT_TITLES.path,
+    )
+    p_he, words = (
+        1 / (1 + np.exp(-titles["log_odds_he_she"])),
+        titles["title"].str.lower(),
+    )
     rows = []
     for name in pd.read_csv(original(OCCUPATIONS))["occupation"]:
         within = p_he[words.str.contains(rf"\b{name}s?\b")]
         rows.append((name, p_he[words == name].mean(), len(within), within.mean()))
-    return pd.DataFrame(rows, columns=["occupation", "p_he", "titles", "p_he_within"]).round(4)
+    return pd.DataFrame(
+        rows, columns=["occupation", "p_he", "titles", "p_he_within"]
+    ).round(4)
 
 
 @recipe(files=[], costly=True)
@@ -213,5 +311,8 @@ def blanks_bert() -> pd.DataFrame:
     """
     from fairlib.recipes.training.masked import load as masked_model
 
-    filled = fill(masked_model("bert-base-uncased"), load("occupation_rates")["occupation"].tolist())
+    filled = fill(
+        masked_model("bert-base-uncased"),
+        load("occupation_rates")["occupation"].tolist(),
+    )
     return filled.round({"p_pronoun": 6, "p_occupation": 6})

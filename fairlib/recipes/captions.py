@@ -43,7 +43,18 @@ GENDER_WORDS = {
         *("man", "men", "male", "males", "boy", "boys", "gentleman", "gentlemen"),
         *("guy", "guys", "groom", "cowboy", "himself"),
     ),
-    "woman": ("woman", "women", "female", "females", "girl", "girls", "lady", "ladies", "bride", "herself"),
+    "woman": (
+        "woman",
+        "women",
+        "female",
+        "females",
+        "girl",
+        "girls",
+        "lady",
+        "ladies",
+        "bride",
+        "herself",
+    ),
 }
 
 # COCO's category: how captions name it, where the category's own name (and its plural) is not all.
@@ -82,25 +93,43 @@ OBJECT_WORDS = {
     "umbrella": ("umbrella", "parasol"),
     "wine_glass": ("wine glass", "glass of wine", "glasses of wine"),
 }
-NOT_BEFORE = {"dog": ("hot ",), "bike": ("dirt ", "motor ")}  # a hot dog is no dog, a dirt bike no bicycle
+NOT_BEFORE = {
+    "dog": ("hot ",),
+    "bike": ("dirt ", "motor "),
+}  # a hot dog is no dog, a dirt bike no bicycle
 
 
 def read_gender(captions: pd.Series) -> pd.DataFrame:
     """Return boolean columns man and woman: whether a caption names one, the other, both or neither."""
-    return pd.DataFrame({gender: _names(captions, words) for gender, words in GENDER_WORDS.items()})
+    return pd.DataFrame(
+        {gender: _names(captions, words) for gender, words in GENDER_WORDS.items()}
+    )
 
 
 def read_objects(captions: pd.Series, objects: list[str]) -> pd.DataFrame:
     """Return one boolean column per object (COCO's category, with underscores): whether a caption names it."""
-    named = {name: OBJECT_WORDS.get(name, (name.replace("_", " "),)) for name in objects}
-    return pd.DataFrame({name: _names(captions, words, ending="(?:e?s)?") for name, words in named.items()})
+    named = {
+        name: OBJECT_WORDS.get(name, (name.replace("_", " "),)) for name in objects
+    }
+    return pd.DataFrame(
+        {
+            name: _names(captions, words, ending="(?:e?s)?")
+            for name, words in named.items()
+        }
+    )
 
 
-def _names(captions: pd.Series, words: tuple[str, ...], *, ending: str = "") -> pd.Series:
+def _names(
+    captions: pd.Series, words: tuple[str, ...], *, ending: str = ""
+) -> pd.Series:
     if missing := int(captions.isna().sum()):
         raise ValueError(f"captions must be texts, found {missing} missing")
-    before = "".join(f"(?<!{other})" for word in words for other in NOT_BEFORE.get(word, ()))
-    return captions.str.contains(rf"{before}\b(?:{'|'.join(words)}){ending}\b", case=False, regex=True)
+    before = "".join(
+        f"(?<!{other})" for word in words for other in NOT_BEFORE.get(word, ())
+    )
+    return captions.str.contains(
+        rf"{before}\b(?:{'|'.join(words)}){ending}\b", case=False, regex=True
+    )
 
 
 @recipe(files=[CAPTIONS, LABELS, COCO_RATIOS])
@@ -117,12 +146,20 @@ def coco_captions() -> pd.DataFrame:
     there = labels[objects].assign(**{EVERY: True})[[EVERY, *objects]]
     tables = []
     for model in MODELS:
-        named = read_objects(captions[model], objects).assign(**{EVERY: False})[there.columns]
+        named = read_objects(captions[model], objects).assign(**{EVERY: False})[
+            there.columns
+        ]
         called = read_gender(captions[model])
         called["both"] = called["man"] & called["woman"]
         parts = {"there": there, "named": named, "named_there": named & there}
-        parts |= {f"called_{who}": there.mul(called[who], axis=0) for who in (*GENDERS, "both")}
-        counts = {part: flags.groupby(labels["gender"]).sum().stack() for part, flags in parts.items()}
+        parts |= {
+            f"called_{who}": there.mul(called[who], axis=0)
+            for who in (*GENDERS, "both")
+        }
+        counts = {
+            part: flags.groupby(labels["gender"]).sum().stack()
+            for part, flags in parts.items()
+        }
         table = pd.DataFrame(counts).rename_axis(["gender", "object"]).reset_index()
         images = table["gender"].map(labels["gender"].value_counts())
         table.insert(0, "model", model)
@@ -150,39 +187,62 @@ def coco_caption_amplification() -> pd.DataFrame:
     named = read_objects(captions["baseline_ft"], objects_but_person()).sum()
     objects = list(named.index[named >= NAMED_OFTEN])
     genders = training_genders()
-    train = training_counts(coco_mals(), objects, men=genders["man"] / sum(genders.values()))
+    train = training_counts(
+        coco_mals(), objects, men=genders["man"] / sum(genders.values())
+    )
     lean = 2 * directions(train) - 1  # +1 where a gender goes with an object
     rows, baseline = [], {}
     for model in MODELS:
-        for measure, values in _measures(_totals(_features(captions[model], labels, objects)), lean).items():
-            values = np.concatenate([np.nanmean(values, axis=1, keepdims=True), values], axis=1)
+        for measure, values in _measures(
+            _totals(_features(captions[model], labels, objects)), lean
+        ).items():
+            values = np.concatenate(
+                [np.nanmean(values, axis=1, keepdims=True), values], axis=1
+            )
             change = values - baseline.setdefault(measure, values)
             columns = {"measure": measure, "model": model, "object": [EVERY, *objects]}
             columns |= {"value": values[0], "standard_error": _standard_error(values)}
             columns |= {"change": change[0], "change_error": _standard_error(change)}
             rows.append(pd.DataFrame(columns))
-    found = pd.concat(rows).sort_values("measure", key=lambda names: names.map(MEASURES.index), kind="stable")
+    found = pd.concat(rows).sort_values(
+        "measure", key=lambda names: names.map(MEASURES.index), kind="stable"
+    )
     return found.reset_index(drop=True)
 
 
 def _captioned() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the captions and, in the same order, the labels of the same images."""
-    captions = require_columns(pd.read_parquet(original(CAPTIONS)), ["image_id", *MODELS], CAPTIONS.path)
-    labels = image_labels().set_index("image_id").loc[captions["image_id"]].reset_index()
+    captions = require_columns(
+        pd.read_parquet(original(CAPTIONS)), ["image_id", *MODELS], CAPTIONS.path
+    )
+    labels = (
+        image_labels().set_index("image_id").loc[captions["image_id"]].reset_index()
+    )
     return captions.reset_index(drop=True), labels
 
 
-def _features(captions: pd.Series, labels: pd.DataFrame, objects: list[str]) -> dict[tuple, np.ndarray]:
+def _features(
+    captions: pd.Series, labels: pd.DataFrame, objects: list[str]
+) -> dict[tuple, np.ndarray]:
     """Return what `_measures` needs the sums of, each images x columns: labels and what the captions say, by gender."""
-    there, named = labels[objects].to_numpy(dtype=bool), read_objects(captions, objects).to_numpy()
+    there, named = (
+        labels[objects].to_numpy(dtype=bool),
+        read_objects(captions, objects).to_numpy(),
+    )
     called = read_gender(captions)
     features = {}
     for gender in GENDERS:
         of_gender = (labels["gender"] == gender).to_numpy()[:, None]
         one = (called["man"] ^ called["woman"]).to_numpy()[:, None] & of_gender
         wrong = one & ~called[[gender]].to_numpy()
-        features |= {("images", gender): of_gender, ("there", gender): there & of_gender}
-        features |= {("named", gender): named & of_gender, ("named there", gender): named & there & of_gender}
+        features |= {
+            ("images", gender): of_gender,
+            ("there", gender): there & of_gender,
+        }
+        features |= {
+            ("named", gender): named & of_gender,
+            ("named there", gender): named & there & of_gender,
+        }
         features |= {("one", gender): one, ("one there", gender): one & there}
         features |= {("wrong", gender): wrong, ("wrong there", gender): wrong & there}
     return features
@@ -191,7 +251,10 @@ def _features(captions: pd.Series, labels: pd.DataFrame, objects: list[str]) -> 
 def _totals(features: dict[tuple, np.ndarray]) -> dict[tuple, np.ndarray]:
     """Return (1 + images) x columns for each feature: its sums, then those with one image weighing a little more."""
     none = {name: np.zeros((1, flags.shape[1])) for name, flags in features.items()}
-    return {name: flags.sum(axis=0) + A_LITTLE * np.vstack([none[name], flags]) for name, flags in features.items()}
+    return {
+        name: flags.sum(axis=0) + A_LITTLE * np.vstack([none[name], flags])
+        for name, flags in features.items()
+    }
 
 
 def _standard_error(values: np.ndarray) -> np.ndarray:
@@ -199,14 +262,21 @@ def _standard_error(values: np.ndarray) -> np.ndarray:
     return np.sqrt((((values[1:] - values[0]) / A_LITTLE) ** 2).sum(axis=0))
 
 
-def _measures(totals: dict[tuple, np.ndarray], lean: np.ndarray) -> dict[str, np.ndarray]:
+def _measures(
+    totals: dict[tuple, np.ndarray], lean: np.ndarray
+) -> dict[str, np.ndarray]:
     """Return each of `MEASURES`, rows of totals x objects."""
     images, there, named, right = (
-        {g: totals[what, g] for g in GENDERS} for what in ("images", "there", "named", "named there")
+        {g: totals[what, g] for g in GENDERS}
+        for what in ("images", "there", "named", "named there")
     )
     share = {g: there[g] / images[g] for g in GENDERS}
-    seen = sum(right.values()) / sum(there.values())  # how often an object is named where it is there
-    made_up = (sum(named.values()) - sum(right.values())) / (sum(images.values()) - sum(there.values()))
+    seen = sum(right.values()) / sum(
+        there.values()
+    )  # how often an object is named where it is there
+    made_up = (sum(named.values()) - sum(right.values())) / (
+        sum(images.values()) - sum(there.values())
+    )
     man, woman = GENDERS
 
     def balance(change):
@@ -214,8 +284,12 @@ def _measures(totals: dict[tuple, np.ndarray], lean: np.ndarray) -> dict[str, np
         return (lean[0] * change[man] + lean[1] * change[woman]) / 2
 
     a_to_t = balance({g: named[g] / images[g] - share[g] for g in GENDERS})
-    a_to_t_blind = balance({g: seen * share[g] + made_up * (1 - share[g]) - share[g] for g in GENDERS})
-    one, wrong = ({g: totals[f"{what} there", g] for g in GENDERS} for what in ("one", "wrong"))
+    a_to_t_blind = balance(
+        {g: seen * share[g] + made_up * (1 - share[g]) - share[g] for g in GENDERS}
+    )
+    one, wrong = (
+        {g: totals[f"{what} there", g] for g in GENDERS} for what in ("one", "wrong")
+    )
     rate = {g: totals["wrong", g] / totals["one", g] for g in GENDERS}
     together = one[man] + one[woman]
     together = np.where(together > 0, together, np.nan)
@@ -225,6 +299,16 @@ def _measures(totals: dict[tuple, np.ndarray], lean: np.ndarray) -> dict[str, np
         gain = (wrong[woman] - wrong[man]) / together
         return balance({man: gain, woman: -gain})
 
-    t_to_a, t_to_a_blind = called_men(wrong), called_men({g: one[g] * rate[g] for g in GENDERS})
-    found = (a_to_t, a_to_t_blind, a_to_t - a_to_t_blind, t_to_a, t_to_a_blind, t_to_a - t_to_a_blind)
+    t_to_a, t_to_a_blind = (
+        called_men(wrong),
+        called_men({g: one[g] * rate[g] for g in GENDERS}),
+    )
+    found = (
+        a_to_t,
+        a_to_t_blind,
+        a_to_t - a_to_t_blind,
+        t_to_a,
+        t_to_a_blind,
+        t_to_a - t_to_a_blind,
+    )
     return dict(zip(MEASURES, found, strict=True))

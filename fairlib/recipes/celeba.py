@@ -13,11 +13,16 @@ ATTRIBUTES = File(
     how="Put list_attr_celeba.txt and list_eval_partition.txt of CelebA (mmlab.ie.cuhk.edu.hk/projects/CelebA.html) "
     "there; they are read instead.",
 )
-LABELS, PARTITION = File("celeba/list_attr_celeba.txt"), File("celeba/list_eval_partition.txt")
+LABELS, PARTITION = (
+    File("celeba/list_attr_celeba.txt"),
+    File("celeba/list_eval_partition.txt"),
+)
 SIZES = {"train": 162_770, "valid": 19_867, "test": 19_962}
 
 GROUP = "Male"
-RATIO_MODEL = "neural network"  # as the paper's scripts vary the ratio for one network, ResNet18
+RATIO_MODEL = (
+    "neural network"  # as the paper's scripts vary the ratio for one network, ResNet18
+)
 
 
 def attributes() -> pd.DataFrame:
@@ -27,9 +32,13 @@ def attributes() -> pd.DataFrame:
     else:
         table = read_released(original(LABELS), original(PARTITION))
     names = ["image_id", "split", GROUP, *TASKS, "Wearing_Lipstick"]
-    sizes = require_columns(table, names, ATTRIBUTES.path)["split"].value_counts().to_dict()
+    sizes = (
+        require_columns(table, names, ATTRIBUTES.path)["split"].value_counts().to_dict()
+    )
     if sizes != SIZES or table.shape[1] != 42:
-        raise DataError(f"CelebA must have 40 attributes and {SIZES} images, found {table.shape[1] - 2} and {sizes}")
+        raise DataError(
+            f"CelebA must have 40 attributes and {SIZES} images, found {table.shape[1] - 2} and {sizes}"
+        )
     flags = table.columns.drop(["image_id", "split"])
     return table.astype({"split": str} | dict.fromkeys(flags, int))
 
@@ -49,7 +58,9 @@ def celeba_counts() -> pd.DataFrame:
     """Images by split, gender, the two tasks, and one attribute that gives gender away."""
     columns = ["split", GROUP, *TASKS, "Wearing_Lipstick"]
     counts = attributes()[columns].value_counts().rename("count").reset_index()
-    return counts.rename(columns=str.lower).sort_values([name.lower() for name in columns], ignore_index=True)
+    return counts.rename(columns=str.lower).sort_values(
+        [name.lower() for name in columns], ignore_index=True
+    )
 
 
 @recipe(files=[ATTRIBUTES], costly=True)
@@ -63,19 +74,35 @@ def celeba_runs() -> pd.DataFrame:
 
     table = attributes()
     settings = [(model, "as is", None) for model in MODELS]
-    settings += [(RATIO_MODEL, balance, ratio) for balance in BALANCES for ratio in RATIOS]
+    settings += [
+        (RATIO_MODEL, balance, ratio) for balance in BALANCES for ratio in RATIOS
+    ]
     rows = []
     for task in TASKS:
         data = split(table.drop(columns="image_id"), task=task, group=GROUP)
         for model, balance, ratio in settings:
             options = {} if ratio is None else {"ratio": ratio, "balance": balance}
             for seed in SEEDS:
-                setting = {"task": task.lower(), "model": model, "balance": balance, "ratio": ratio, "seed": seed}
+                setting = {
+                    "task": task.lower(),
+                    "model": model,
+                    "balance": balance,
+                    "ratio": ratio,
+                    "seed": seed,
+                }
                 rows.append(setting | run(data, model=model, rng=seed, **options))
-    return with_photographs(readable(pd.DataFrame(rows)).assign(inputs="attributes"), "celeba")
+    return with_photographs(
+        readable(pd.DataFrame(rows)).assign(inputs="attributes"), "celeba"
+    )
 
 
 def readable(found: pd.DataFrame) -> pd.DataFrame:
     """Name the groups women and men, and round what is measured."""
-    names = {name: name.replace("0_", "women_").replace("1_", "men_") for name in found if name[:2] in ("0_", "1_")}
-    return found.rename(columns=names).round(dict.fromkeys(found.filter(regex="precision|threshold"), 6))
+    names = {
+        name: name.replace("0_", "women_").replace("1_", "men_")
+        for name in found
+        if name[:2] in ("0_", "1_")
+    }
+    return found.rename(columns=names).round(
+        dict.fromkeys(found.filter(regex="precision|threshold"), 6)
+    )

@@ -25,7 +25,18 @@ PREDICTIONS = File(
     "release_data.tar.gz): one row per sentence of the four 'protected' tests and system; columns test, source_id, "
     "name_gender, name, filler, group, term, term_index, system, pred (0, 1, 2), p_neg, p_neu, p_pos.",
 )
-COLUMNS = ["test", "source_id", "name_gender", "name", "filler", "group", "term", "term_index", "system", "pred"]
+COLUMNS = [
+    "test",
+    "source_id",
+    "name_gender",
+    "name",
+    "filler",
+    "group",
+    "term",
+    "term_index",
+    "system",
+    "pred",
+]
 PROBABILITIES = {"p_neg": "p_negative", "p_neu": "p_neutral", "p_pos": "p_positive"}
 # Systems whose three probabilities were made from one score s in [-1, 1], and the half-width of their neutral zone.
 NEUTRAL_ZONE = {"google": 1 / 4, "bert": 1 / 3, "roberta": 1 / 3}
@@ -39,11 +50,19 @@ WITHOUT_LABEL = {
     "AvgGF": METRICS["AvgGF"],
     "CFGap": METRICS["CFGap"],
     "AvgIF": METRICS["AvgIF"],
-    "PertSR (positive)": replace(METRICS["PertSR"], score=scores.probability, per_class=True),
-    "PertSD (positive)": replace(METRICS["PertSD"], score=scores.probability, per_class=True),
+    "PertSR (positive)": replace(
+        METRICS["PertSR"], score=scores.probability, per_class=True
+    ),
+    "PertSD (positive)": replace(
+        METRICS["PertSD"], score=scores.probability, per_class=True
+    ),
     "AvgEG (all)": replace(METRICS["PosAvgEG"], examples="all"),
     "mean difference": Metric(
-        "VBCM", scores.mean_probability, above_background, background="complement", uses="probabilities"
+        "VBCM",
+        scores.mean_probability,
+        above_background,
+        background="complement",
+        uses="probabilities",
     ),
 }
 PREDICTED = {"ParityGap": METRICS["ParityGap"]}
@@ -56,7 +75,11 @@ def predictions() -> pd.DataFrame:
     that released one score only, that score. (Their three "probabilities" were made from it and are not monotone in it:
     with s just above -1/3 the positive one is 0, just below it is 1/3.)
     """
-    table = require_columns(pd.read_parquet(original(PREDICTIONS)), [*COLUMNS, *PROBABILITIES], PREDICTIONS.path)
+    table = require_columns(
+        pd.read_parquet(original(PREDICTIONS)),
+        [*COLUMNS, *PROBABILITIES],
+        PREDICTIONS.path,
+    )
     table = table.rename(columns=PROBABILITIES)
     table["test"] = table["test"].str.removeprefix("protected: ")
     table["prediction"] = np.array(templates.CLASSES)[table["pred"]]
@@ -64,7 +87,9 @@ def predictions() -> pd.DataFrame:
     difference = table["p_positive"] - table["p_negative"]
     zone = table["system"].map(NEUTRAL_ZONE).astype(float)
     recoded_as_neutral = zone.notna() & (table["p_neutral"] > 0)
-    table["score"] = (1 + difference.where(~recoded_as_neutral, 2 * zone * difference)) / 2
+    table["score"] = (
+        1 + difference.where(~recoded_as_neutral, 2 * zone * difference)
+    ) / 2
     return table
 
 
@@ -86,12 +111,20 @@ def checklist_invariance() -> pd.DataFrame:
     tables = []
     for test, part in table.groupby("test"):
         first = part.loc[part["term_index"] == 0, "term"].iloc[0]
-        own = templates.invariance(part, by="system", source="source_id", reference=first, tolerance=TOLERANCE)
+        own = templates.invariance(
+            part, by="system", source="source_id", reference=first, tolerance=TOLERANCE
+        )
         once = distinct(part)
         frequent = templates.invariance(once, by="system")
         two = once[once["system"].isin(["bert", "roberta"])]
-        sign = templates.invariance(two.assign(prediction=np.sign(two["score"] - 0.5)), by="system")
-        for rule, rates in {"checklist": own, "most frequent": frequent, "sign": sign}.items():
+        sign = templates.invariance(
+            two.assign(prediction=np.sign(two["score"] - 0.5)), by="system"
+        )
+        for rule, rates in {
+            "checklist": own,
+            "most frequent": frequent,
+            "sign": sign,
+        }.items():
             tables.append(rates.assign(test=test, rule=rule))
     result = pd.concat(tables, ignore_index=True)
     rate = result["failure_rate"]
@@ -112,18 +145,24 @@ def checklist_systems() -> pd.DataFrame:
     for (test, system), part in table.groupby(["test", "system"]):
         sentences = part[["source", "group", "term"]]
         for kind, column in {"undone": "score", "released": "p_positive"}.items():
-            frame = sentences.assign(p_positive=part[column], p_negative=1 - part[column])
+            frame = sentences.assign(
+                p_positive=part[column], p_negative=1 - part[column]
+            )
             measured = with_uncertainty(read(frame, classes="positive"), WITHOUT_LABEL)
             tables.append(measured.assign(test=test, system=system, score=kind))
         # The probabilities only name the classes: a class that a system never predicts is still one.
-        measured = with_uncertainty(read(part[[*sentences, "prediction", *PROBABILITIES.values()]]), PREDICTED)
+        measured = with_uncertainty(
+            read(part[[*sentences, "prediction", *PROBABILITIES.values()]]), PREDICTED
+        )
         tables.append(measured.assign(test=test, system=system, score="prediction"))
     result = pd.concat(tables, ignore_index=True)
     keys = ["test", "system", "score", "metric", "class", "group"]
     return result[[*keys, *result.columns.drop(keys)]].round(6)
 
 
-def with_uncertainty(examples: Examples, metrics: dict[str, Metric], *, rng=2020) -> pd.DataFrame:
+def with_uncertainty(
+    examples: Examples, metrics: dict[str, Metric], *, rng=2020
+) -> pd.DataFrame:
     """Return values with standard_error, low and high (over sources), null and p (over terms), and counts."""
     rng = np.random.default_rng(rng)
     values = observed(examples, metrics, True, rng)[0]
@@ -132,14 +171,30 @@ def with_uncertainty(examples: Examples, metrics: dict[str, Metric], *, rng=2020
         for drawn in draws.bootstrap(examples, REPLICATES, rng)
     )
     exchanged = draws.exchanged(examples, REPLICATES, rng)
-    over_sources, over_terms = (over_draws(examples, drawn, metrics, values, rng) for drawn in (resampled, exchanged))
+    over_sources, over_terms = (
+        over_draws(examples, drawn, metrics, values, rng)
+        for drawn in (resampled, exchanged)
+    )
     terms, sources = np.bincount(examples.term_group), int(examples.source.max()) + 1
     rows = []
     for key, value in values.items():
         low, high = interval(metrics[key[0]], value[0], over_sources[key], 0.95)
-        count = terms[examples.groups.index(key[2])] if key[2] in examples.groups else terms.sum()
+        count = (
+            terms[examples.groups.index(key[2])]
+            if key[2] in examples.groups
+            else terms.sum()
+        )
         error, null = over_sources[key].std(ddof=1), over_terms[key]
         p = p_value(abs(value[0]), np.abs(null))
         rows.append((*key, value[0], error, low, high, null.mean(), p, count, sources))
-    columns = ["value", "standard_error", "low", "high", "null", "p", "terms", "sources"]
+    columns = [
+        "value",
+        "standard_error",
+        "low",
+        "high",
+        "null",
+        "p",
+        "terms",
+        "sources",
+    ]
     return pd.DataFrame(rows, columns=["metric", "class", "group", *columns])

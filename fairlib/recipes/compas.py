@@ -29,7 +29,9 @@ def compas_filtered() -> pd.DataFrame:
     columns = ["days_b_screening_arrest", "is_recid", "c_charge_degree", "score_text"]
     everybody = require_columns(_people(), columns, COMPAS.path)
     days, record, degree, score = (everybody[name] for name in columns)
-    return _counted(everybody[days.abs().le(30) & record.ne(-1) & degree.ne("O") & score.notna()])
+    return _counted(
+        everybody[days.abs().le(30) & record.ne(-1) & degree.ne("O") & score.notna()]
+    )
 
 
 def _people() -> pd.DataFrame:
@@ -38,4 +40,10 @@ def _people() -> pd.DataFrame:
 
 
 def _counted(people: pd.DataFrame) -> pd.DataFrame:
-    return people[COLUMNS].value_counts().rename("count").reset_index().sort_values(COLUMNS, ignore_index=True)
+    return (
+        people[COLUMNS]
+        .value_counts()
+        .rename("count")
+        .reset_index()
+        .sort_values(COLUMNS, ignore_index=True)
+    )

@@ -17,7 +17,11 @@ NOTEBOOK = File(
     size=203_583,
     url=f"{suites.RELEASED}/notebooks/Examples.ipynb",
 )
-TASKS = {"roberta-semeval-2": "SemEval-2", "roberta-semeval-3": "SemEval-3", "ner-roberta-conll2003": "CoNLL-2003"}
+TASKS = {
+    "roberta-semeval-2": "SemEval-2",
+    "roberta-semeval-3": "SemEval-3",
+    "ner-roberta-conll2003": "CoNLL-2003",
+}
 COUNTS = ("tp", "fp", "fn", "tn")
 CLASSES = {
     "SemEval-2": {"1": "positive"},
@@ -32,11 +36,24 @@ def country_mentions() -> pd.DataFrame:
     from fairlib.metrics import sequences
 
     tokens = conll("train")
-    places = sequences.from_tags(tokens["label"], tokens["sentence"]).query("type == 'LOC'")
+    places = sequences.from_tags(tokens["label"], tokens["sentence"]).query(
+        "type == 'LOC'"
+    )
     words = tokens["token"].str.casefold().tolist()
-    names = [" ".join(words[start:end]) for start, end in zip(places["start"], places["end"], strict=True)]
-    countries = suites.fillers("nationality", genuine=True).query("slot == 'country'")[["group", "term"]]
-    mentions = countries["term"].str.casefold().map(pd.Series(names).value_counts()).fillna(0).astype(int)
+    names = [
+        " ".join(words[start:end])
+        for start, end in zip(places["start"], places["end"], strict=True)
+    ]
+    countries = suites.fillers("nationality", genuine=True).query("slot == 'country'")[
+        ["group", "term"]
+    ]
+    mentions = (
+        countries["term"]
+        .str.casefold()
+        .map(pd.Series(names).value_counts())
+        .fillna(0)
+        .astype(int)
+    )
     return countries.assign(mentions=mentions).reset_index(drop=True)
 
 
@@ -76,12 +93,31 @@ def names_roberta() -> pd.DataFrame:
     for cell in cells:
         model = re.search(r"mname='([\w-]+)'", "".join(cell["source"]))
         task = TASKS.get(model[1]) if model else None
-        printed = "".join("".join(output.get("text", [])) for output in cell.get("outputs", []))
+        printed = "".join(
+            "".join(output.get("text", [])) for output in cell.get("outputs", [])
+        )
         for block in printed.split("======== CLASS ")[1:] if task else []:
             name = CLASSES[task].get(block.split()[0])
-            found = dict(re.findall(r"^(TP|FP|FN|TN): +[\d.]+ +([\d.]+ +[\d.]+)$", block, re.MULTILINE))
-            counts = {kind: map(float, found[kind.upper()].split()) for kind in COUNTS if kind.upper() in found}
+            found = dict(
+                re.findall(
+                    r"^(TP|FP|FN|TN): +[\d.]+ +([\d.]+ +[\d.]+)$", block, re.MULTILINE
+                )
+            )
+            counts = {
+                kind: map(float, found[kind.upper()].split())
+                for kind in COUNTS
+                if kind.upper() in found
+            }
             if name and counts:
-                rows.append(pd.DataFrame({"task": task, "class": name, "group": ["female", "male"], **counts}))
+                rows.append(
+                    pd.DataFrame(
+                        {
+                            "task": task,
+                            "class": name,
+                            "group": ["female", "male"],
+                            **counts,
+                        }
+                    )
+                )
     table = pd.concat(rows, ignore_index=True)
     return table.astype({kind: "Int64" for kind in COUNTS if kind in table})

@@ -56,14 +56,20 @@ def _download(url: str, path: Path, *, size: int = 0, sha256: str = "") -> None:
     with _own_part(path) as part:
         try:
             done = part.stat().st_size if part.exists() else 0
-            request = urllib.request.Request(url, headers={"Range": f"bytes={done}-"} if done else {})
+            request = urllib.request.Request(
+                url, headers={"Range": f"bytes={done}-"} if done else {}
+            )
             with urllib.request.urlopen(request, timeout=SECONDS) as response:
-                done = done if response.status == 206 else 0  # or the server sends everything again
+                done = (
+                    done if response.status == 206 else 0
+                )  # or the server sends everything again
                 announced = int(response.headers.get("Content-Length") or 0)
                 total = announced + done if announced else 0
                 _receive(response, part, done, total or size, path.name)
         except urllib.error.HTTPError as error:
-            if error.code != 416:  # else nothing is left after the last byte at hand, which may be the whole file
+            if (
+                error.code != 416
+            ):  # else nothing is left after the last byte at hand, which may be the whole file
                 raise _unreachable(url, path, error) from error
         except (OSError, http.client.HTTPException) as error:
             raise _unreachable(url, path, error) from error
@@ -73,7 +79,9 @@ def _download(url: str, path: Path, *, size: int = 0, sha256: str = "") -> None:
 @contextmanager
 def _own_part(path: Path):
     """Lend the part of a file that is at hand already, so that of several processes each fetches into its own."""
-    part, own = (path.with_name(f"{path.name}{end}") for end in (".part", f".{os.getpid()}.part"))
+    part, own = (
+        path.with_name(f"{path.name}{end}") for end in (".part", f".{os.getpid()}.part")
+    )
     with suppress(FileNotFoundError):
         part.replace(own)
     try:
@@ -88,7 +96,9 @@ def _receive(response, part: Path, done: int, total: int, name: str) -> None:
     since, before = time.monotonic(), done
     with (
         part.open("ab" if done else "wb") as stream,
-        tqdm(total=total or None, initial=done, unit="B", unit_scale=True, desc=name) as bar,
+        tqdm(
+            total=total or None, initial=done, unit="B", unit_scale=True, desc=name
+        ) as bar,
     ):
         while chunk := response.read1(min(CHUNK, total - done) if total else CHUNK):
             done += stream.write(chunk)
@@ -129,7 +139,9 @@ def _extract(archive: Path, file: File, target: Path) -> None:
         RuntimeError,
     ) as error:  # RuntimeError: encrypted, or altered
         archive.unlink(missing_ok=True)
-        why = f"is damaged or lacks {file.member} ({error}); load again to fetch it anew"
+        why = (
+            f"is damaged or lacks {file.member} ({error}); load again to fetch it anew"
+        )
         raise DataError(f"{archive} {why}") from error
 
 

@@ -45,7 +45,9 @@ WINOMT = File(
     how="Gold against translated gender, counted from the outputs released with WinoMT (github.com/gabrielStanovsky/"
     "mt_gender); columns system, language, gold, predicted, count.",
 )
-WINOBIAS = "https://raw.githubusercontent.com/uclanlp/corefBias/master/WinoBias/wino/data/"
+WINOBIAS = (
+    "https://raw.githubusercontent.com/uclanlp/corefBias/master/WinoBias/wino/data/"
+)
 SENTENCES = {
     f"{stereotype}_stereotyped_type{kind}.txt.{split}": sha256
     for (stereotype, kind, split), sha256 in zip(
@@ -63,12 +65,21 @@ SENTENCES = {
         strict=True,
     )
 }
-WINOBIAS_FILES = {name: File(f"winobias/{name}", sha256=sha, url=WINOBIAS + name) for name, sha in SENTENCES.items()}
+WINOBIAS_FILES = {
+    name: File(f"winobias/{name}", sha256=sha, url=WINOBIAS + name)
+    for name, sha in SENTENCES.items()
+}
 
 PAIRS_PER_GENRE = 2000
 # Pairs without a majority label in the mismatched genres. Not counted by us: reported elsewhere, and confirmed in sum
 # by the 9,832 labelled pairs of the mismatched dev set.
-MISMATCHED_WITHOUT_MAJORITY = {"facetoface": 26, "letters": 23, "nineeleven": 26, "oup": 39, "verbatim": 54}
+MISMATCHED_WITHOUT_MAJORITY = {
+    "facetoface": 26,
+    "letters": 23,
+    "nineeleven": 26,
+    "oup": 39,
+    "verbatim": 54,
+}
 
 
 def annotator_costs(annotations: pd.DataFrame) -> pd.DataFrame:
@@ -80,7 +91,11 @@ def annotator_costs(annotations: pd.DataFrame) -> pd.DataFrame:
     annotators = annotations["annotator_labels"].explode()
     differs = annotators != annotations["gold_label"].reindex(annotators.index)
     cost = differs.groupby(level=0).mean().round(4)
-    counts = pd.DataFrame({"genre": annotations["genre"], "cost": cost}).value_counts().rename("count")
+    counts = (
+        pd.DataFrame({"genre": annotations["genre"], "cost": cost})
+        .value_counts()
+        .rename("count")
+    )
     return counts.reset_index().sort_values(["genre", "cost"], ignore_index=True)
 
 
@@ -94,16 +109,36 @@ def reconstructed_costs() -> pd.DataFrame:
     """
     known = load("mnli_known_counts").set_index("genre")
     fifths = _sums_of_fifths()
-    without = known["without_majority"].reindex(fifths.index).fillna(pd.Series(MISMATCHED_WITHOUT_MAJORITY))
-    rest = fifths - 5 * without  # fifths that come from pairs with 4 of 5 (one each) and 3 of 5 votes (two each)
+    without = (
+        known["without_majority"]
+        .reindex(fifths.index)
+        .fillna(pd.Series(MISMATCHED_WITHOUT_MAJORITY))
+    )
+    rest = (
+        fifths - 5 * without
+    )  # fifths that come from pairs with 4 of 5 (one each) and 3 of 5 votes (two each)
     three = known["three_of_five"].reindex(fifths.index)
     four = rest - 2 * three
     odds = three.sum() / four.sum()  # of 3 against 4 votes
     three = three.fillna((rest * odds / (1 + 2 * odds)).round())
     four = rest - 2 * three
-    counts = pd.DataFrame({0.0: PAIRS_PER_GENRE - four - three - without, 0.2: four, 0.4: three, 1.0: without})
-    long = counts.astype(int).rename_axis("genre").reset_index().melt("genre", var_name="cost", value_name="count")
-    return long.astype({"cost": float}).sort_values(["genre", "cost"], ignore_index=True)
+    counts = pd.DataFrame(
+        {
+            0.0: PAIRS_PER_GENRE - four - three - without,
+            0.2: four,
+            0.4: three,
+            1.0: without,
+        }
+    )
+    long = (
+        counts.astype(int)
+        .rename_axis("genre")
+        .reset_index()
+        .melt("genre", var_name="cost", value_name="count")
+    )
+    return long.astype({"cost": float}).sort_values(
+        ["genre", "cost"], ignore_index=True
+    )
 
 
 def _sums_of_fifths() -> pd.Series:
@@ -114,7 +149,9 @@ def _sums_of_fifths() -> pd.Series:
     one is taken whose K lie closest to the printed means.
     """
     table = published()["printed"].filter(like="ethayarajh2020/table1/").astype(float)
-    table.index = pd.MultiIndex.from_tuples([name.split("/")[2:] for name in table.index], names=["genre", None])
+    table.index = pd.MultiIndex.from_tuples(
+        [name.split("/")[2:] for name in table.index], names=["genre", None]
+    )
     printed = table.unstack()
     nearest = (printed["in"] * 10_000).round()
     best = None
@@ -123,7 +160,9 @@ def _sums_of_fifths() -> pd.Series:
         if (low > high).any() or not low.sum() <= total <= high.sum():
             continue
         fifths = nearest.clip(low, high)
-        while (missing := total - fifths.sum()) != 0:  # move the genre that is still nearest to its printed mean
+        while (
+            missing := total - fifths.sum()
+        ) != 0:  # move the genre that is still nearest to its printed mean
             step = np.sign(missing)
             movable = fifths[(fifths + step).between(low, high)]
             fifths[(movable - nearest).abs().idxmin()] += step
@@ -140,8 +179,14 @@ def _allowed(printed: pd.DataFrame, total: int) -> tuple[pd.Series, pd.Series]:
     half = 0.0005
 
     def fifths(sign: int) -> pd.DataFrame:
-        own, others = 10_000 * (printed["in"] + sign * half), total - 90_000 * (printed["out"] - sign * half)
-        return pd.concat([own, others, 9_000 * (printed["difference"] + sign * half) + total / 10], axis=1)
+        own, others = (
+            10_000 * (printed["in"] + sign * half),
+            total - 90_000 * (printed["out"] - sign * half),
+        )
+        return pd.concat(
+            [own, others, 9_000 * (printed["difference"] + sign * half) + total / 10],
+            axis=1,
+        )
 
     return np.ceil(fifths(-1).max(axis=1)), np.floor(fifths(+1).min(axis=1))
 
@@ -150,8 +195,13 @@ def _allowed(printed: pd.DataFrame, total: int) -> tuple[pd.Series, pd.Series]:
 def mnli_costs() -> pd.DataFrame:
     """Pairs of MultiNLI's two dev sets by genre and cost (columns genre, cost, count)."""
     columns = ["genre", "gold_label", "annotator_labels"]
-    files = {file.path: pd.read_json(original(file), lines=True) for file in (MATCHED, MISMATCHED)}
-    annotations = [require_columns(rows, columns, path)[columns] for path, rows in files.items()]
+    files = {
+        file.path: pd.read_json(original(file), lines=True)
+        for file in (MATCHED, MISMATCHED)
+    }
+    annotations = [
+        require_columns(rows, columns, path)[columns] for path, rows in files.items()
+    ]
     return annotator_costs(pd.concat(annotations, ignore_index=True))
 
 
@@ -164,8 +214,13 @@ def _matched_pairs() -> pd.DataFrame:
 def mnli_known_counts() -> pd.DataFrame:
     """Pairs without a majority, and with a majority of 3 of 5, in each matched genre."""
     by_genre = _matched_pairs().groupby("genre")
-    without, three = PAIRS_PER_GENRE - by_genre.size(), by_genre["annotator_labels_if_3of5"].count()
-    return pd.DataFrame({"without_majority": without, "three_of_five": three}).reset_index()
+    without, three = (
+        PAIRS_PER_GENRE - by_genre.size(),
+        by_genre["annotator_labels_if_3of5"].count(),
+    )
+    return pd.DataFrame(
+        {"without_majority": without, "three_of_five": three}
+    ).reset_index()
 
 
 @recipe(files=[])
@@ -176,7 +231,11 @@ def mnli_agreement() -> pd.DataFrame:
     say nothing of genres, and leave out the pairs without a majority.
     """
     counts = {"matched": (740, 1204, 2964), "mismatched": (724, 1193, 2999)}
-    rows = [(part, agree, n) for part, found in counts.items() for agree, n in zip((3, 4, 5), found, strict=True)]
+    rows = [
+        (part, agree, n)
+        for part, found in counts.items()
+        for agree, n in zip((3, 4, 5), found, strict=True)
+    ]
     return pd.DataFrame(rows, columns=["part", "agree", "pairs"])
 
 
@@ -189,10 +248,16 @@ def mnli_roberta() -> pd.DataFrame:
     for seed in range(3):
         predicted = pairs[f"roberta_pred_seed{seed}"].map(classes)
         right = (predicted == pairs["gold_label"])[predicted.notna()]
-        counts = pd.DataFrame({"genre": pairs["genre"], "right": right.astype(int)}).dropna().value_counts()
+        counts = (
+            pd.DataFrame({"genre": pairs["genre"], "right": right.astype(int)})
+            .dropna()
+            .value_counts()
+        )
         tables.append(counts.rename("count").reset_index().assign(seed=seed))
     table = pd.concat(tables).astype({"right": int})
-    return table[["seed", "genre", "right", "count"]].sort_values(["seed", "genre", "right"], ignore_index=True)
+    return table[["seed", "genre", "right", "count"]].sort_values(
+        ["seed", "genre", "right"], ignore_index=True
+    )
 
 
 @recipe(files=WINOBIAS_FILES.values())
@@ -203,7 +268,14 @@ def winobias_sentences() -> pd.DataFrame:
         stereotype, _, rest = name.split("_")
         kind, _, split = rest.split(".")
         lines = original(file).read_text(encoding="utf-8").splitlines()
-        rows.append((stereotype, int(kind.removeprefix("type")), split, sum(bool(line.strip()) for line in lines)))
+        rows.append(
+            (
+                stereotype,
+                int(kind.removeprefix("type")),
+                split,
+                sum(bool(line.strip()) for line in lines),
+            )
+        )
     return pd.DataFrame(rows, columns=["stereotype", "type", "split", "sentences"])
 
 
@@ -212,14 +284,22 @@ def winobias_llm() -> pd.DataFrame:
     """A large language model on 395 WinoBias pairs: pairs by trial and by which of the two sentences was right."""
     columns = ["trial", "pro_correct", "anti_correct"]
     answers = require_columns(pd.read_csv(original(LLM)), columns, LLM.path)
-    return answers[columns].value_counts().rename("pairs").reset_index().sort_values(columns, ignore_index=True)
+    return (
+        answers[columns]
+        .value_counts()
+        .rename("pairs")
+        .reset_index()
+        .sort_values(columns, ignore_index=True)
+    )
 
 
 @recipe(files=[WINOMT])
 def winomt_systems() -> pd.DataFrame:
     """Translation systems on WinoMT: sentences by system, language, gender in the source, and whether it was kept."""
     columns = ["system", "language", "gold", "predicted", "count"]
-    counts = require_columns(pd.read_csv(original(WINOMT)), columns, WINOMT.path).query("gold != 'neutral'")
+    counts = require_columns(pd.read_csv(original(WINOMT)), columns, WINOMT.path).query(
+        "gold != 'neutral'"
+    )
     counts = counts.assign(right=(counts["gold"] == counts["predicted"]).astype(int))
     keys = ["system", "language", "gold", "right"]
     return counts.groupby(keys)["count"].sum().rename("sentences").reset_index()

@@ -26,7 +26,9 @@ class Contrast:
 
     noise: float = 0.2
     pattern: float = 0.25  # of the clothes; each person's is drawn uniformly below it
-    objects: float = 0.8  # each object's is drawn uniformly between a fifth of it and all of it
+    objects: float = (
+        0.8  # each object's is drawn uniformly between a fifth of it and all of it
+    )
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,10 @@ class GeneratedImages:
         if mask not in MASKS:
             raise ValueError(f"mask must be one of {', '.join(MASKS)}, found {mask!r}")
         share = {"none": 0.0, "noisy": 0.5, "full": 1.0}[mask]
-        hidden = self.person & (np.random.default_rng(rng).random(self.person.shape, dtype=np.float32) < share)
+        hidden = self.person & (
+            np.random.default_rng(rng).random(self.person.shape, dtype=np.float32)
+            < share
+        )
         return np.where(hidden, np.float32(0), self.pixels)
 
 
@@ -56,17 +61,23 @@ def draw_labels(n: int, counts: pd.DataFrame, rng) -> tuple[np.ndarray, np.ndarr
     every, objects = counts.iloc[0][["man", "woman"]], counts.iloc[1:]
     man = rng.random(n) < every["man"] / every.sum()
     rates = (objects[["man", "woman"]] / every).to_numpy(dtype=float)
-    return man, rng.random((n, len(objects))) < np.where(man[:, None], rates[:, 0], rates[:, 1])
+    return man, rng.random((n, len(objects))) < np.where(
+        man[:, None], rates[:, 0], rates[:, 1]
+    )
 
 
-def draw_images(man: np.ndarray, task: np.ndarray, *, contrast: Contrast, rng) -> GeneratedImages:
+def draw_images(
+    man: np.ndarray, task: np.ndarray, *, contrast: Contrast, rng
+) -> GeneratedImages:
     """Paint the images that the labels describe. O(n pixels), plus one pass per object over the images that show it."""
     rng = np.random.default_rng(rng)
     glyphs, homes = _design(task.shape[1])
     n = len(man)
     canvas = np.full((n, SIDE, SIDE), 0.5, dtype=np.float32)
     person = _silhouettes(n, rng)
-    stripes = np.indices((SIDE, SIDE)) // 2 % 2 - 0.5  # women's run down the image, men's across it
+    stripes = (
+        np.indices((SIDE, SIDE)) // 2 % 2 - 0.5
+    )  # women's run down the image, men's across it
     visible = rng.uniform(0, contrast.pattern, n).astype(np.float32)
     clothes = np.where(man[:, None, None], stripes[0], stripes[1]).astype(np.float32)
     canvas += person * (0.1 + visible[:, None, None] * clothes)
@@ -77,16 +88,22 @@ def draw_images(man: np.ndarray, task: np.ndarray, *, contrast: Contrast, rng) -
         rows = (corner[:, 0, None] + np.arange(GLYPH))[:, :, None]
         columns = (corner[:, 1, None] + np.arange(GLYPH))[:, None, :]
         strength = rng.uniform(0.2, 1.0, (len(shown), 1, 1)) * contrast.objects
-        canvas[shown[:, None, None], rows, columns] = 0.5 + strength * (glyphs[index] - 0.5)
+        canvas[shown[:, None, None], rows, columns] = 0.5 + strength * (
+            glyphs[index] - 0.5
+        )
         covered[shown[:, None, None], rows, columns] = True
     canvas += contrast.noise * rng.standard_normal(canvas.shape, dtype=np.float32)
-    return GeneratedImages(canvas.reshape(n, -1), (person & ~covered).reshape(n, -1), task, man)
+    return GeneratedImages(
+        canvas.reshape(n, -1), (person & ~covered).reshape(n, -1), task, man
+    )
 
 
 def _design(objects: int) -> tuple[np.ndarray, np.ndarray]:
     """Return each object's glyph and home cell: the same in every run, as a cat looks the same in every data set."""
     rng = np.random.default_rng(66)
-    return rng.integers(0, 2, (objects, GLYPH, GLYPH)).astype(np.float32), rng.integers(0, 3, (objects, 2))
+    return rng.integers(0, 2, (objects, GLYPH, GLYPH)).astype(np.float32), rng.integers(
+        0, 3, (objects, 2)
+    )
 
 
 def _silhouettes(n: int, rng) -> np.ndarray:
@@ -103,9 +120,16 @@ def _silhouettes(n: int, rng) -> np.ndarray:
 def common_objects() -> pd.DataFrame:
     """Return images by object and gender (dev and test together) for the objects that are common enough."""
     counts = load("coco_objects", source="bundled")
-    counts = counts[counts["split"] != "train"].groupby("object", sort=False)[["man", "woman"]].sum().reset_index()
+    counts = (
+        counts[counts["split"] != "train"]
+        .groupby("object", sort=False)[["man", "woman"]]
+        .sum()
+        .reset_index()
+    )
     images = counts[["man", "woman"]].sum(axis=1)
     every = images[counts["object"] == EVERY].item()
     common = counts[images >= COMMON * every]
     # The row of every image comes first, in whatever order the table is.
-    return common.sort_values("object", key=lambda names: names != EVERY, kind="stable", ignore_index=True)
+    return common.sort_values(
+        "object", key=lambda names: names != EVERY, kind="stable", ignore_index=True
+    )

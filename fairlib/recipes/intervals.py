@@ -24,12 +24,30 @@ def winobias_occupations() -> pd.DataFrame:
     than with any other (an intraclass correlation of .146 on the stereotyped sentences, and below .05 with every other
     shift of up to six lines).
     """
-    lines = [line for line in original(PRO_TEST).read_text(encoding="utf-8").splitlines() if line.strip()]
-    occupations = pd.Series(lines).str.extract(r"\[(?:[Tt]he|[Aa]n?) ([^\]]+)\]")[0].str.strip()
-    answers = require_columns(pd.read_csv(original(LLM)), ["trial", "pair", "pro_correct", "anti_correct"], LLM.path)
-    answers = answers.assign(occupation=answers["pair"].map(lambda pair: occupations[pair - 1 + FIRST_LINE]))
+    lines = [
+        line
+        for line in original(PRO_TEST).read_text(encoding="utf-8").splitlines()
+        if line.strip()
+    ]
+    occupations = (
+        pd.Series(lines).str.extract(r"\[(?:[Tt]he|[Aa]n?) ([^\]]+)\]")[0].str.strip()
+    )
+    answers = require_columns(
+        pd.read_csv(original(LLM)),
+        ["trial", "pair", "pro_correct", "anti_correct"],
+        LLM.path,
+    )
+    answers = answers.assign(
+        occupation=answers["pair"].map(lambda pair: occupations[pair - 1 + FIRST_LINE])
+    )
     keys = ["trial", "occupation", "pro_correct", "anti_correct"]
-    return answers[keys].value_counts().rename("pairs").reset_index().sort_values(keys, ignore_index=True)
+    return (
+        answers[keys]
+        .value_counts()
+        .rename("pairs")
+        .reset_index()
+        .sort_values(keys, ignore_index=True)
+    )
 
 
 @recipe(files=[], costly=True)
@@ -52,7 +70,15 @@ def five_points() -> pd.DataFrame:
 
 SETS = 400  # simulated for each design, from a seed of its own
 REPLICATES = 500
-DESIGNS = tuple(itertools.product((2, 3, 5, 10, 20), (200, 1000), ("equal", "unequal"), (0.01, 0.1, 0.5), (0.0, 0.1)))
+DESIGNS = tuple(
+    itertools.product(
+        (2, 3, 5, 10, 20),
+        (200, 1000),
+        ("equal", "unequal"),
+        (0.01, 0.1, 0.5),
+        (0.0, 0.1),
+    )
+)
 
 
 @recipe(files=[], costly=True)
@@ -63,10 +89,14 @@ def gap_coverage() -> pd.DataFrame:
         much higher that of one group is.
     """
     designs = enumerate(tqdm(DESIGNS))
-    return pd.DataFrame([row for seed, design in designs for row in simulated_gaps(*design, seed=seed)]).round(5)
+    return pd.DataFrame(
+        [row for seed, design in designs for row in simulated_gaps(*design, seed=seed)]
+    ).round(5)
 
 
-def simulated_gaps(groups: int, size: int, sizes: str, rate: float, gap: float, *, seed: int) -> list[dict]:
+def simulated_gaps(
+    groups: int, size: int, sizes: str, rate: float, gap: float, *, seed: int
+) -> list[dict]:
     """Return one row per method for one design."""
     rng = np.random.default_rng(seed)
     totals, truth = np.full(groups, size), np.full(groups, rate)
@@ -81,19 +111,31 @@ def simulated_gaps(groups: int, size: int, sizes: str, rate: float, gap: float, 
         missed = low > gap + 1e-12, high < gap - 1e-12
         coverage = 1 - np.mean(missed[0] | missed[1])
         error = np.sqrt(coverage * (1 - coverage) / SETS)
-        found = {"method": method, "sets": SETS, "seed": seed, "coverage": coverage, "error": error}
+        found = {
+            "method": method,
+            "sets": SETS,
+            "seed": seed,
+            "coverage": coverage,
+            "error": error,
+        }
         misses = {"missed_above": missed[0].mean(), "missed_below": missed[1].mean()}
         rows.append(design | found | misses | {"width": (high - low).mean()})
     return rows
 
 
-def _percentile_bootstrap(errors: np.ndarray, totals: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
+def _percentile_bootstrap(
+    errors: np.ndarray, totals: np.ndarray, rng: np.random.Generator
+) -> tuple[float, float]:
     """The 2.5 % and 97.5 % percentiles of the gap of resampled examples: widely done, and never at 0."""
-    rates = rng.binomial(totals, errors / totals, size=(REPLICATES, len(totals))) / totals
+    rates = (
+        rng.binomial(totals, errors / totals, size=(REPLICATES, len(totals))) / totals
+    )
     return tuple(np.quantile(rates.max(axis=1) - rates.min(axis=1), [0.025, 0.975]))
 
 
-def _largest_pair(errors: np.ndarray, totals: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
+def _largest_pair(
+    errors: np.ndarray, totals: np.ndarray, rng: np.random.Generator
+) -> tuple[float, float]:
     """An ordinary 95 % interval for the two groups that happen to be farthest apart, as if one had meant these."""
     rates = errors / totals
     pair = [rates.argmax(), rates.argmin()]
@@ -102,7 +144,9 @@ def _largest_pair(errors: np.ndarray, totals: np.ndarray, rng: np.random.Generat
     return max(difference - z * error, 0.0), difference + z * error
 
 
-def _interval(errors: np.ndarray, totals: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
+def _interval(
+    errors: np.ndarray, totals: np.ndarray, rng: np.random.Generator
+) -> tuple[float, float]:
     found = gaps.interval(errors, totals)
     return found.low, found.high
 

@@ -20,7 +20,9 @@ MODELS = ("VGG16", "AlexNet", "ResNet18")
 RATIOS = (1.5, 1.75, 2.0, 2.25, 2.5)
 RATIO_MODEL = "ResNet18"
 
-SETTINGS = [(model, "as is", None) for model in MODELS] + [(RATIO_MODEL, "weights", ratio) for ratio in RATIOS]
+SETTINGS = [(model, "as is", None) for model in MODELS] + [
+    (RATIO_MODEL, "weights", ratio) for ratio in RATIOS
+]
 TRAININGS = {
     "coco": [{"mask": mask, "seed": seed} for mask, seed in product(MASKS, SEEDS)],
     "celeba": [
@@ -43,4 +45,6 @@ def with_photographs(table: pd.DataFrame, images: str) -> pd.DataFrame:
     paths = [path_of(images, training) for training in TRAININGS[images]]
     if not all(path.exists() for path in paths):
         return stand_ins
-    return pd.concat([stand_ins, *map(pd.read_csv, paths)], ignore_index=True)[list(table)]
+    return pd.concat([stand_ins, *map(pd.read_csv, paths)], ignore_index=True)[
+        list(table)
+    ]

@@ -14,7 +14,9 @@ from fairlib.recipes.originals import recipe
 from fairlib.recipes.wang2021 import COCO_RATIOS, LABELS, image_labels
 
 MASKS = ("none", "noisy", "full")
-PRINTED = 1.96 / np.sqrt(5)  # half of the interval of the third paper's scripts, in standard deviations of ddof 0
+PRINTED = 1.96 / np.sqrt(
+    5
+)  # half of the interval of the third paper's scripts, in standard deviations of ddof 0
 # The objects that the third paper keeps, as COCO numbers its categories: the order in which its data set labels them.
 _KEPT = """
 person bicycle car motorcycle airplane bus train truck boat traffic_light fire_hydrant bench cat dog horse cow
@@ -44,14 +46,29 @@ def totals(printed, images, *, runs: int = 5, decimals: int = 2, scale: int = 10
 def _squares(total, error, images, factor, ddof, decimals, scale):
     """Return between which whole numbers the squares of five with this total add up, by their printed error."""
     half = 10.0**-decimals / 2
-    ends = np.maximum(np.asarray(error, dtype=float) + np.array([[-half], [half]]), 0) / scale / factor
+    ends = (
+        np.maximum(np.asarray(error, dtype=float) + np.array([[-half], [half]]), 0)
+        / scale
+        / factor
+    )
     least, most = total**2 / 5 + (5 - ddof) * (ends * images) ** 2
     shared, rest = np.divmod(total, 5)
-    evenly = 5 * shared**2 + rest * (2 * shared + 1)  # no five whole numbers with this total have smaller squares
+    evenly = 5 * shared**2 + rest * (
+        2 * shared + 1
+    )  # no five whole numbers with this total have smaller squares
     return np.maximum(np.ceil(least - 1e-6), evenly), np.floor(most + 1e-6)
 
 
-def possible(printed, error, images, *, factor: float = PRINTED, ddof: int = 0, decimals: int = 2, scale: int = 100):
+def possible(
+    printed,
+    error,
+    images,
+    *,
+    factor: float = PRINTED,
+    ddof: int = 0,
+    decimals: int = 2,
+    scale: int = 100,
+):
     """Whether five whole numbers, each divided by images, have this printed mean and this printed error, an array.
 
     The error is `factor` standard deviations of `ddof`. Let S be the sum of the five and Q that of their squares. The
@@ -66,7 +83,9 @@ def possible(printed, error, images, *, factor: float = PRINTED, ddof: int = 0, 
     found = np.zeros(low.shape, dtype=bool)
     for more in range(int(np.max(high - low, initial=-1)) + 1):
         total = low + more
-        least, most = _squares(total.ravel(), error.ravel(), images.ravel(), factor, ddof, decimals, scale)
+        least, most = _squares(
+            total.ravel(), error.ravel(), images.ravel(), factor, ddof, decimals, scale
+        )
         even = (most - (most - total.ravel()) % 2 >= least).reshape(low.shape)
         found |= (total <= high) & even
     return found
@@ -79,10 +98,14 @@ def five_runs(printed: float, error: float, images: int, **setting) -> np.ndarra
     array([[2, 2, 2, 2, 2]])
     """
     setting = {"factor": PRINTED, "ddof": 0, "decimals": 2, "scale": 100} | setting
-    low, high = totals(printed, images, decimals=setting["decimals"], scale=setting["scale"])
+    low, high = totals(
+        printed, images, decimals=setting["decimals"], scale=setting["scale"]
+    )
     rows = [np.empty((0, 5), dtype=np.int64)]
     for total in range(int(low), int(high) + 1):
-        least, most = (int(end[0]) for end in _squares(np.array([total]), error, images, **setting))
+        least, most = (
+            int(end[0]) for end in _squares(np.array([total]), error, images, **setting)
+        )
         if least <= most:
             rows.append(_rising(total, least, most))
     return np.concatenate(rows)
@@ -96,7 +119,9 @@ def _rising(total: int, least: int, most: int) -> np.ndarray:
     rows, squares = np.empty((1, 0), dtype=np.int64), np.zeros(1)
     for place in range(4):
         first = rows[:, -1] if place else np.full(1, -reach)
-        many = np.maximum(left // (5 - place) - first + 1, 0)  # the next one is at most the mean of what is left
+        many = np.maximum(
+            left // (5 - place) - first + 1, 0
+        )  # the next one is at most the mean of what is left
         of = np.repeat(np.arange(len(rows)), many)
         value = np.arange(len(of)) - np.repeat(np.cumsum(many) - many, many) + first[of]
         rest = left[of] - value
@@ -117,7 +142,9 @@ def table3_integers() -> pd.DataFrame:
     order. "person" is left out: with 5,367 images every printed value is possible.
     """
     labels = image_labels()
-    images = labels[labels["split"] == "dev"][[name for name in COCO_ORDER if name in labels]].sum()
+    images = labels[labels["split"] == "dev"][
+        [name for name in COCO_ORDER if name in labels]
+    ].sum()
     claims = ledger.published()
     ids = claims.index[claims.index.str.match(r"wang2021/table3/\w+/t_to_a/")]
     printed_as = dict(zip(COCO_ORDER, ids.str.split("/").str[2].unique(), strict=True))
@@ -129,4 +156,6 @@ def table3_integers() -> pd.DataFrame:
             net = round(float(cell["printed"]) / 100 * 5 * count)
             runs = " ".join(map(str, found[0])) if len(found) == 1 else None
             rows.append((name, printed_as[name], mask, count, net, len(found), runs))
-    return pd.DataFrame(rows, columns=["object", "printed_as", "mask", "images", "net", "sets", "runs"])
+    return pd.DataFrame(
+        rows, columns=["object", "printed_as", "mask", "images", "net", "sets", "runs"]
+    )

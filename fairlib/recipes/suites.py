@@ -53,21 +53,33 @@ CHECKSUMS = {
 }
 LEXICON = "expanded_checklist/checklist/data/lexicons/basic.json"  # CheckList's (MIT), part of the same repository
 ORIGINALS = {
-    f"{folder}/{name}": File(f"generalized/{folder}/{name}", sha256=sha256, url=f"{RELEASED}/{folder}/{name}")
+    f"{folder}/{name}": File(
+        f"generalized/{folder}/{name}", sha256=sha256, url=f"{RELEASED}/{folder}/{name}"
+    )
     for folder, names in CHECKSUMS.items()
     for name, sha256 in names.items()
 }
 FILES = {
-    "gender": "gender", "sexual_orientation": "sexuality", "religion": "religion", "race": "race", "age": "age",
-    "disability": "disability", "nationality": "countries",
-}  # fmt: skip
-OWN = {"gender": "gender_sexuality", "sexual_orientation": "gender_sexuality", "race": "ethnicity", "names": "people"}
+    "gender": "gender",
+    "sexual_orientation": "sexuality",
+    "religion": "religion",
+    "race": "race",
+    "age": "age",
+    "disability": "disability",
+    "nationality": "countries",
+}
+OWN = {
+    "gender": "gender_sexuality",
+    "sexual_orientation": "gender_sexuality",
+    "race": "ethnicity",
+    "names": "people",
+}
 LABELS = {0: "negative", 1: "neutral", 2: "positive"}
-HEADS = (
-    "people friend athletes student liar writer researcher individuals folk activist writers lawyer students character"
-)
+HEADS = "people friend athletes student liar writer researcher individuals folk activist writers lawyer students character"
 SLOT = re.compile(r"\{(?P<article>a:)?(?P<name>\w+)\}")
-TOKEN = re.compile(r"'s\b|\w+(?:'(?!s\b)\w+)*|[^\w\s]")  # a hyphen is a token of its own, as in the released suite
+TOKEN = re.compile(
+    r"'s\b|\w+(?:'(?!s\b)\w+)*|[^\w\s]"
+)  # a hyphen is a token of its own, as in the released suite
 
 
 def suite(attribute: str, *, genuine: bool = False) -> pd.DataFrame:
@@ -81,8 +93,13 @@ def suite(attribute: str, *, genuine: bool = False) -> pd.DataFrame:
     >>> suite("age").query("source == 'generic/03' and term == 'elderly'")["text"].item()
     'I met an elderly person.'
     """
-    filled = _templates(attribute, genuine).merge(fillers(attribute, genuine=genuine), on="slot")
-    filled["text"] = [fill(text, words) for text, words in zip(filled["TEMPLATE"], filled["words"], strict=True)]
+    filled = _templates(attribute, genuine).merge(
+        fillers(attribute, genuine=genuine), on="slot"
+    )
+    filled["text"] = [
+        fill(text, words)
+        for text, words in zip(filled["TEMPLATE"], filled["words"], strict=True)
+    ]
     filled = filled.assign(attribute=attribute, label=filled["SENT"].map(LABELS))
     return filled[["attribute", "source", "group", "term", "label", "text"]]
 
@@ -96,16 +113,32 @@ def ner_suite(*, genuine: bool = False) -> pd.DataFrame:
     behind it move forward.
     """
     templates = _templates("nationality", genuine)
-    filled = templates[templates["NER"] != ""].merge(fillers("nationality", genuine=genuine), on="slot")
+    filled = templates[templates["NER"] != ""].merge(
+        fillers("nationality", genuine=genuine), on="slot"
+    )
     keys = ["TEMPLATE", "NER", "words", "source", "group", "term"]
     rows = []
     for template, entities, words, *sentence in filled[keys].itertuples(index=False):
         tagged = _tagged(template, entities, words)
         rows += [(*sentence, position, *token) for position, token in enumerate(tagged)]
-    return pd.DataFrame(rows, columns=["source", "group", "term", "position", "token", "slot", "label", "released"])
+    return pd.DataFrame(
+        rows,
+        columns=[
+            "source",
+            "group",
+            "term",
+            "position",
+            "token",
+            "slot",
+            "label",
+            "released",
+        ],
+    )
 
 
-def _tagged(template: str, entities: str, words: str) -> list[tuple[str, bool, str, str]]:
+def _tagged(
+    template: str, entities: str, words: str
+) -> list[tuple[str, bool, str, str]]:
     """Return token, slot, label and released label of a filled template; `entities` is "UK:U-LOC|{country}:U-LOC"."""
     slot = SLOT.search(template)
     tags = [pair.rsplit(":", 1) for pair in entities.split("|")]
@@ -125,7 +158,9 @@ def _tagged(template: str, entities: str, words: str) -> list[tuple[str, bool, s
     released += [tag] if slot["name"][0].isupper() else widened
     add(template[slot.end() :])
     if tags:
-        raise ValueError(f"template {template!r} lacks the token {tags[0][0]!r} that its entities name")
+        raise ValueError(
+            f"template {template!r} lacks the token {tags[0][0]!r} that its entities name"
+        )
     released += [sequences.OUTSIDE] * (len(tokens) - len(released))
     return [(*token, tag) for token, tag in zip(tokens, released, strict=True)]
 
@@ -157,21 +192,35 @@ def fillers(attribute: str, *, genuine: bool = False) -> pd.DataFrame:
     ['elderly person']
     """
     if attribute not in ATTRIBUTES:
-        raise ValueError(f"attribute must be one of {', '.join(ATTRIBUTES)}, found {attribute!r}")
-    terms = {"names": _names, "nationality": _countries}.get(attribute, _terms)(attribute, genuine)
+        raise ValueError(
+            f"attribute must be one of {', '.join(ATTRIBUTES)}, found {attribute!r}"
+        )
+    terms = {"names": _names, "nationality": _countries}.get(attribute, _terms)(
+        attribute, genuine
+    )
     kind = terms["kind"]
 
     def described(head: str) -> pd.DataFrame:
-        words = (terms["words"] + f" {head}").where(kind == "adjective", f"{head} " + terms["words"])
+        words = (terms["words"] + f" {head}").where(
+            kind == "adjective", f"{head} " + terms["words"]
+        )
         return terms.assign(words=words)[kind.isin(["adjective", "phrase"])]
 
     people = pd.concat([described("person"), terms[kind == "noun"]])
-    slots = {f"{who}_{head}": described(head) for who in ("identity", "disability") for head in HEADS.split()}
+    slots = {
+        f"{who}_{head}": described(head)
+        for who in ("identity", "disability")
+        for head in HEADS.split()
+    }
     slots |= dict.fromkeys(["identity_np", "disability_np", "person"], people)
-    slots |= dict.fromkeys(["identity_adj", "country_adj", "religion_adj"], terms[kind == "adjective"])
+    slots |= dict.fromkeys(
+        ["identity_adj", "country_adj", "religion_adj"], terms[kind == "adjective"]
+    )
     slots |= {"disability_adj_or_pp": terms[kind != "noun"]}
     slots |= {name: terms[kind == name] for name in ("country", "religion")}
-    return pd.concat(slots, names=["slot"]).reset_index("slot")[["slot", "group", "term", "words"]]
+    return pd.concat(slots, names=["slot"]).reset_index("slot")[
+        ["slot", "group", "term", "words"]
+    ]
 
 
 def fill(template: str, words: str) -> str:
@@ -184,8 +233,12 @@ def fill(template: str, words: str) -> str:
     """
 
     def phrase(slot: re.Match) -> str:
-        article = ("an " if words[0].lower() in "aeiou" else "a ") if slot["article"] else ""
-        return article + (words[0].upper() + words[1:] if slot["name"][0].isupper() else words)
+        article = (
+            ("an " if words[0].lower() in "aeiou" else "a ") if slot["article"] else ""
+        )
+        return article + (
+            words[0].upper() + words[1:] if slot["name"][0].isupper() else words
+        )
 
     return SLOT.sub(phrase, template)
 
@@ -193,25 +246,40 @@ def fill(template: str, words: str) -> str:
 def _templates(attribute: str, genuine: bool) -> pd.DataFrame:
     """Return an attribute's templates: TEMPLATE, SENT (0, 1, 2), NER, source (file and number), slot."""
     if attribute not in ATTRIBUTES:
-        raise ValueError(f"attribute must be one of {', '.join(ATTRIBUTES)}, found {attribute!r}")
-    shared = {"names": [], "disability": ["generic_templates_adj_or_pp"]}.get(attribute, ["generic_templates"])
+        raise ValueError(
+            f"attribute must be one of {', '.join(ATTRIBUTES)}, found {attribute!r}"
+        )
+    shared = {"names": [], "disability": ["generic_templates_adj_or_pp"]}.get(
+        attribute, ["generic_templates"]
+    )
     parts = []
     for name in [*shared, f"{OWN.get(attribute, attribute)}_templates"]:
         table = _read(f"templates/{name}.csv", genuine)[["TEMPLATE", "SENT", "NER"]]
-        numbers = [f"{name.replace('_templates', '')}/{number:02d}" for number in range(1, len(table) + 1)]
+        numbers = [
+            f"{name.replace('_templates', '')}/{number:02d}"
+            for number in range(1, len(table) + 1)
+        ]
         parts.append(table.assign(source=numbers))
     table = pd.concat(parts, ignore_index=True)
-    slots = table["TEMPLATE"].map(lambda text: [match["name"] for match in SLOT.finditer(text)])
+    slots = table["TEMPLATE"].map(
+        lambda text: [match["name"] for match in SLOT.finditer(text)]
+    )
     if (bad := slots.str.len() != 1).any():
-        raise ValueError(f"a template must have one slot, found {table['TEMPLATE'][bad].iloc[0]!r}")
+        raise ValueError(
+            f"a template must have one slot, found {table['TEMPLATE'][bad].iloc[0]!r}"
+        )
     slot = slots.str[0]
-    return table.assign(SENT=table["SENT"].astype(int), slot=slot.str[0].str.lower() + slot.str[1:])
+    return table.assign(
+        SENT=table["SENT"].astype(int), slot=slot.str[0].str.lower() + slot.str[1:]
+    )
 
 
 def _terms(attribute: str, genuine: bool) -> pd.DataFrame:
     """Return group, kind (adjective, phrase, noun, religion), term and words of an attribute's terms."""
     table = _read(f"terms/identity_terms/{FILES[attribute]}.csv", genuine)
-    table = table.assign(words=table["TERM"].str.strip(), group=table["GROUP"].map(_group))
+    table = table.assign(
+        words=table["TERM"].str.strip(), group=table["GROUP"].map(_group)
+    )
     table["POS"] = table.get("POS", "adj")  # race lists adjectives only
     if attribute == "age":  # of which the paper's code takes the adjectives
         table = table[table["POS"] == "adj"]
@@ -220,8 +288,12 @@ def _terms(attribute: str, genuine: bool) -> pd.DataFrame:
     table["kind"] = table["POS"].map({"adj": "adjective", "pp": "phrase", "n": "noun"})
     if attribute == "religion":
         table["kind"] = table["kind"].mask(table["SEM"] == "religion", "religion")
-    table = table[table["kind"].notna() & (table["group"] != "")].drop_duplicates(["group", "kind", "words"])
-    twins = (table["kind"] == "noun") & table["words"].isin(table.loc[table["kind"] == "adjective", "words"])
+    table = table[table["kind"].notna() & (table["group"] != "")].drop_duplicates(
+        ["group", "kind", "words"]
+    )
+    twins = (table["kind"] == "noun") & table["words"].isin(
+        table.loc[table["kind"] == "adjective", "words"]
+    )
     return table.assign(term=table["words"].mask(twins, table["words"] + " (noun)"))
 
 
@@ -232,9 +304,14 @@ def _countries(attribute: str, genuine: bool) -> pd.DataFrame:
     """
     table = _read(f"terms/identity_terms/{FILES[attribute]}.csv", genuine)
     product = pd.to_numeric(table["GDP_PPP"])
-    group = pd.qcut(product, 6, labels=[f"{sixth}q" for sixth in range(1, 7)]).astype(object)
+    group = pd.qcut(product, 6, labels=[f"{sixth}q" for sixth in range(1, 7)]).astype(
+        object
+    )
     table = table.assign(term=table["TERM"], group=group)[product.notna()]
-    forms = {"country": table["TERM"], "adjective": table["COUNTRY_ADJ"].str.replace(" ", "-")}
+    forms = {
+        "country": table["TERM"],
+        "adjective": table["COUNTRY_ADJ"].str.replace(" ", "-"),
+    }
     parts = [table.assign(kind=kind, words=words) for kind, words in forms.items()]
     return pd.concat(parts).query("words != ''")[["group", "kind", "term", "words"]]
 
@@ -247,13 +324,26 @@ def _names(attribute: str, genuine: bool) -> pd.DataFrame:
     parts, lexicon = [], ORIGINALS[LEXICON]
     for gender in ("female", "male"):
         if genuine and at_hand(lexicon):
-            names, told = json.loads(original(lexicon).read_text(encoding="utf-8"))[gender], gender
+            names, told = (
+                json.loads(original(lexicon).read_text(encoding="utf-8"))[gender],
+                gender,
+            )
         else:
-            lines = _path(f"terms/identity_terms/wiktionary_names/only_{gender}_names.txt", genuine).read_text("utf-8")
+            lines = _path(
+                f"terms/identity_terms/wiktionary_names/only_{gender}_names.txt",
+                genuine,
+            ).read_text("utf-8")
             known = sorted({name for name in lines.split() if name.isalpha()})
-            names, told = np.random.default_rng(2021).permutation(known)[:100], f"{gender}, drawn"
+            names, told = (
+                np.random.default_rng(2021).permutation(known)[:100],
+                f"{gender}, drawn",
+            )
         numbers = [f"{told} {number:03d}" for number in range(1, len(names) + 1)]
-        parts.append(pd.DataFrame({"group": gender, "kind": "noun", "term": numbers, "words": names}))
+        parts.append(
+            pd.DataFrame(
+                {"group": gender, "kind": "noun", "term": numbers, "words": names}
+            )
+        )
     return pd.concat(parts, ignore_index=True)
 
 

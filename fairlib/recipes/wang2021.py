@@ -48,7 +48,9 @@ def _majorities(table: pd.DataFrame, name: str) -> pd.DataFrame:
     return pd.DataFrame(
         {
             name: table[name],
-            "majority": np.where(men > 0.5, "man", np.where(men < 0.5, "woman", "neither")),
+            "majority": np.where(
+                men > 0.5, "man", np.where(men < 0.5, "woman", "neither")
+            ),
             "training_share": np.where(men > 0.5, men, 1 - men),
             "change_before": np.where(men == 0.5, 0.0, sign * (before - men)),
             "change_after": np.where(men == 0.5, 0.0, sign * (after - men)),
@@ -79,19 +81,42 @@ def coco_training() -> pd.DataFrame:
     of it. "person", on nearly every image, stands for their number; for the others the development images, drawn from
     the same pool, say which multiples can be: those from `lowest` to `highest`, `multiple` being the nearest.
     """
-    shares = pd.read_csv(original(COCO_RATIOS), dtype=str).set_index("object")["training_ratio"]
+    shares = pd.read_csv(original(COCO_RATIOS), dtype=str).set_index("object")[
+        "training_ratio"
+    ]
     fractions = [Fraction(share).limit_denominator(MOST_IMAGES) for share in shares]
-    men, images = (np.array([getattr(one, part) for one in fractions]) for part in ("numerator", "denominator"))
+    men, images = (
+        np.array([getattr(one, part) for one in fractions])
+        for part in ("numerator", "denominator")
+    )
     labels = image_labels().query("split == 'dev'").assign(person=True)
-    seen, everything = labels[shares.index].sum().to_numpy(), images[shares.index.get_loc("person")]
+    seen, everything = (
+        labels[shares.index].sum().to_numpy(),
+        images[shares.index.get_loc("person")],
+    )
     multiples = np.arange(1, MOST_IMAGES // images.min())[:, None]
     counts, share = multiples * images, everything / (everything + len(labels))
-    tails = [stats.binom.cdf(counts, counts + seen, share), stats.binom.sf(counts - 1, counts + seen, share)]
+    tails = [
+        stats.binom.cdf(counts, counts + seen, share),
+        stats.binom.sf(counts - 1, counts + seen, share),
+    ]
     possible = (2 * np.minimum(*tails) >= LEVEL) & (counts <= everything)
     nearest = np.abs(counts / everything - seen / len(labels)).argmin(axis=0)
     last = len(possible) - 1 - possible[::-1].argmax(axis=0)
-    chosen = {"multiple": nearest + 1, "lowest": possible.argmax(axis=0) + 1, "highest": last + 1}
-    return pd.DataFrame({"object": shares.index, "men": men, "images": images, **chosen, "development": seen})
+    chosen = {
+        "multiple": nearest + 1,
+        "lowest": possible.argmax(axis=0) + 1,
+        "highest": last + 1,
+    }
+    return pd.DataFrame(
+        {
+            "object": shares.index,
+            "men": men,
+            "images": images,
+            **chosen,
+            "development": seen,
+        }
+    )
 
 
 def training_counts(mals: pd.DataFrame, objects: list[str], *, men: float) -> Counts:
@@ -100,15 +125,23 @@ def training_counts(mals: pd.DataFrame, objects: list[str], *, men: float) -> Co
     mals : the table `coco_mals`. men : share of men among the training images, from the "train" row of `coco_objects`.
     How often an object occurs (`coco_training`) does not matter to the direction.
     """
-    shares = mals["training_share"].where(mals["majority"] != "woman", 1 - mals["training_share"])
+    shares = mals["training_share"].where(
+        mals["majority"] != "woman", 1 - mals["training_share"]
+    )
     shares = shares.set_axis(mals["object"])[objects]
     joint = np.stack([shares, 1 - shares]) / 2
-    return Counts(1.0, [men, 1 - men], np.full(len(objects), 0.5), joint, GENDERS, tuple(objects))
+    return Counts(
+        1.0, [men, 1 - men], np.full(len(objects), 0.5), joint, GENDERS, tuple(objects)
+    )
 
 
 def objects_but_person() -> list[str]:
     """The paper's objects but for "person", which every image here shows."""
-    return [name for name in pd.read_csv(original(COCO_RATIOS))["object"] if name != "person"]
+    return [
+        name
+        for name in pd.read_csv(original(COCO_RATIOS))["object"]
+        if name != "person"
+    ]
 
 
 def image_labels() -> pd.DataFrame:

@@ -9,7 +9,10 @@ import pandas as pd
 
 from fairlib.tables import listed
 
-MOST_NUMBERS, BANDS = 60, 4  # different numbers that are groups by themselves; bands of more
+MOST_NUMBERS, BANDS = (
+    60,
+    4,
+)  # different numbers that are groups by themselves; bands of more
 
 
 class Columns(NamedTuple):
@@ -18,7 +21,9 @@ class Columns(NamedTuple):
     group: str | tuple[str, ...] = "group"
     label: str | None = "label"
     prediction: str | None = "prediction"
-    probability: str | None = "p_{}"  # a pattern for the classes; in an audit, that of one class
+    probability: str | None = (
+        "p_{}"  # a pattern for the classes; in an audit, that of one class
+    )
     source: str | None = "source"  # what belongs together: a person, a template
     count: str | None = None  # how many cases a row stands for
     threshold: float = 0.5  # where an audit has probabilities and no predictions
@@ -27,20 +32,40 @@ class Columns(NamedTuple):
     cost: str | None = None  # a number for each case, in an audit
     weight: str | None = None  # of a case in a survey, in an audit
     term: str | None = "term"  # an identity term
-    bins: int | None = None  # of equal width, into which probabilities are put: each becomes the middle of its bin
+    bins: int | None = (
+        None  # of equal width, into which probabilities are put: each becomes the middle of its bin
+    )
 
-    def among(self, known: nw.Schema, roles: Sequence[str], usual: "Columns | None" = None) -> "Columns":
+    def among(
+        self, known: nw.Schema, roles: Sequence[str], usual: "Columns | None" = None
+    ) -> "Columns":
         """Return those that a table has; one that it lacks is an error, or absent if it has its usual name."""
         absent = {}
         for role in roles:
             asked = getattr(self, role)
-            for name in asked if isinstance(asked, tuple) else () if asked is None else (asked,):
+            for name in (
+                asked if isinstance(asked, tuple) else () if asked is None else (asked,)
+            ):
                 if not isinstance(name, str):
-                    raise ValueError(f"names of columns must be words, found {name!r}; rename it")
-                if name not in known and (role == "group" or name != getattr(usual, role, None)):
-                    raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
+                    raise ValueError(
+                        f"names of columns must be words, found {name!r}; rename it"
+                    )
+                if name not in known and (
+                    role == "group" or name != getattr(usual, role, None)
+                ):
+                    raise ValueError(
+                        f"{role}: no column {name!r}; the columns are {listed(known)}"
+                    )
                 absent |= {} if name in known else {role: None}
         return self._replace(**absent)
+
+
+def check_column(known: nw.Schema, role: str, name: object) -> None:
+    """Raise unless a table has the column that plays a role."""
+    if not isinstance(name, str):
+        raise ValueError(f"names of columns must be words, found {name!r}; rename it")
+    if name not in known:
+        raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
 
 
 def code(column: pd.Series) -> tuple[np.ndarray, list]:
@@ -54,7 +79,9 @@ def code(column: pd.Series) -> tuple[np.ndarray, list]:
 
 def distinct(columns: Iterable[pd.Series]) -> list:
     """Return the values of several columns in order, each once: 1, 1.0 and True are one."""
-    return in_order(dict.fromkeys(value for column in columns for value in column.unique().tolist()))
+    return in_order(
+        dict.fromkeys(value for column in columns for value in column.unique().tolist())
+    )
 
 
 def index(column: pd.Series, values: list) -> np.ndarray:
@@ -81,12 +108,19 @@ def banded(column: pd.Series, count: pd.Series, notes: list[str]) -> pd.Series:
         return column
     held = count[known.index].groupby(numbers).sum()  # sorted by number
     share = held.cumsum() / held.sum()
-    ends = [share.index[share.searchsorted(part / BANDS - 1e-12)] for part in range(1, BANDS)]
+    ends = [
+        share.index[share.searchsorted(part / BANDS - 1e-12)]
+        for part in range(1, BANDS)
+    ]
     band = np.searchsorted(np.unique(ends), numbers)  # up to each quartile, it included
     names = numbers.groupby(band).agg(lambda own: f"{own.min():.6g} to {own.max():.6g}")
     several = f"Column {column.name!r} holds {known.nunique():,} different numbers"
-    notes.append(f"{several}; they are put into bands of about as many cases each: {', '.join(names)}.")
-    found = pd.Series(pd.Categorical(names[band], names, ordered=True), index=known.index)
+    notes.append(
+        f"{several}; they are put into bands of about as many cases each: {', '.join(names)}."
+    )
+    found = pd.Series(
+        pd.Categorical(names[band], names, ordered=True), index=known.index
+    )
     return found.reindex(column.index).rename(column.name)
 
 
@@ -94,5 +128,7 @@ def as_numbers(values: pd.Series) -> pd.Series | None:
     """Return values as numbers, or None: text with a leading zero, as in "01", names something."""
     text = values.astype(str)
     numbers = pd.to_numeric(text, errors="coerce").astype(float)
-    named = isinstance(values.dtype, pd.CategoricalDtype) or text.str.match(r"0\d").any()
+    named = (
+        isinstance(values.dtype, pd.CategoricalDtype) or text.str.match(r"0\d").any()
+    )
     return None if named or not np.isfinite(numbers).all() else numbers

@@ -16,8 +16,14 @@ import pyarrow.compute as pc
 from pyarrow import csv
 from tqdm import tqdm
 
-BLOCK, HEADER = 1 << 22, 1 << 16  # bytes of a part that is read at once, and in which the header ends
-BAR = {"delay": 2, "leave": False}  # shown on the error stream where reading takes more than 2 s
+BLOCK, HEADER = (
+    1 << 22,
+    1 << 16,
+)  # bytes of a part that is read at once, and in which the header ends
+BAR = {
+    "delay": 2,
+    "leave": False,
+}  # shown on the error stream where reading takes more than 2 s
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 
@@ -38,13 +44,22 @@ class Delimited:
     @cached_property
     def schema(self) -> pa.Schema:
         """Names and types of the columns."""
-        return pa.schema([(name, pa.float64() if name in self.numbers else pa.string()) for name in self._header])
+        return pa.schema(
+            [
+                (name, pa.float64() if name in self.numbers else pa.string())
+                for name in self._header
+            ]
+        )
 
-    def to_batches(self, *, columns: Sequence[str], batch_size: int) -> Iterator[pa.RecordBatch]:
+    def to_batches(
+        self, *, columns: Sequence[str], batch_size: int
+    ) -> Iterator[pa.RecordBatch]:
         """Yield some columns, as many rows at a time as there are in a block."""
         schema = pa.schema([self.schema.field(name) for name in columns])
         for batch in self._text(columns):
-            yield pa.RecordBatch.from_arrays([*map(self._cast, batch, schema)], schema=schema)
+            yield pa.RecordBatch.from_arrays(
+                [*map(self._cast, batch, schema)], schema=schema
+            )
 
     @cached_property
     def found_separator(self) -> str:
@@ -52,7 +67,9 @@ class Delimited:
         if self.separator or ".tsv" in Path(self.path).suffixes:
             return self.separator or "\t"
         with self._bytes() as file:
-            header = re.sub(rb'"[^"]*"', b"", file.read(HEADER).lstrip().partition(b"\n")[0])
+            header = re.sub(
+                rb'"[^"]*"', b"", file.read(HEADER).lstrip().partition(b"\n")[0]
+            )
         return max(",;\t", key=lambda sign: header.count(sign.encode()))
 
     @property
@@ -65,21 +82,34 @@ class Delimited:
         """How the names stand in the file, by the names without spaces around them."""
         with self._bytes() as file:
             names = self._reader(file).schema.names
-        return {name.strip(): [other for other in names if other.strip() == name.strip()] for name in names}
+        return {
+            name.strip(): [other for other in names if other.strip() == name.strip()]
+            for name in names
+        }
 
     def _text(self, columns: Sequence[str]) -> Iterator[list[pa.Array]]:
         if twice := [name for name in columns if len(self._header[name]) > 1]:
-            raise ValueError(f"{self.path} has several columns {twice[0]!r}; rename all but one")
+            raise ValueError(
+                f"{self.path} has several columns {twice[0]!r}; rename all but one"
+            )
         names = [self._header[name][0] for name in columns]
         with self._bytes() as file:
-            for batch in self._reader(file, include_columns=names, column_types=dict.fromkeys(names, pa.string())):
+            for batch in self._reader(
+                file,
+                include_columns=names,
+                column_types=dict.fromkeys(names, pa.string()),
+            ):
                 text = map(pc.utf8_trim_whitespace, batch.columns)
-                yield [pc.if_else(pc.equal(values, ""), None, values) for values in text]
+                yield [
+                    pc.if_else(pc.equal(values, ""), None, values) for values in text
+                ]
 
     def _reader(self, file: pa.NativeFile, **options) -> csv.CSVStreamingReader:
         form = csv.ParseOptions(delimiter=self.found_separator, newlines_in_values=True)
         read, convert = csv.ReadOptions(block_size=BLOCK), csv.ConvertOptions(**options)
-        return csv.open_csv(file, read_options=read, parse_options=form, convert_options=convert)
+        return csv.open_csv(
+            file, read_options=read, parse_options=form, convert_options=convert
+        )
 
     @contextmanager
     def _bytes(self) -> Iterator[pa.NativeFile]:
@@ -87,19 +117,36 @@ class Delimited:
         path = Path(self.path)
         if not path.is_file():
             raise ValueError(f"there is no file {str(path)!r}")
-        with path.open("rb") as raw, tqdm.wrapattr(raw, "read", path.stat().st_size, desc="reading", **BAR) as file:
+        with (
+            path.open("rb") as raw,
+            tqdm.wrapattr(
+                raw, "read", path.stat().st_size, desc="reading", **BAR
+            ) as file,
+        ):
             try:
                 yield pa.input_stream(file, compression=COMPRESSED.get(path.suffix))
             except OSError as error:
                 raise ValueError(f"{path} is cut off or broken: {error}") from error
             except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-                raise ValueError(f"{path} is no UTF-8 table separated by {self.found_separator!r}: {error}") from error
+                raise ValueError(
+                    f"{path} is no UTF-8 table separated by {self.found_separator!r}: {error}"
+                ) from error
 
     def _cast(self, values: pa.Array, field: pa.Field) -> pa.Array:
         if pa.types.is_string(field.type):
             return values
         try:
-            return (pc.replace_substring(values, ",", ".") if self.found_decimal == "," else values).cast(pa.float64())
+            return (
+                pc.replace_substring(values, ",", ".")
+                if self.found_decimal == ","
+                else values
+            ).cast(pa.float64())
         except pa.ArrowInvalid as error:
-            hint = "" if self.found_decimal == "," else "; if a comma stands before decimals, say so (--decimal ,)"
-            raise ValueError(f"column {field.name!r} must hold numbers: {error}{hint}") from error
+            hint = (
+                ""
+                if self.found_decimal == ","
+                else "; if a comma stands before decimals, say so (--decimal ,)"
+            )
+            raise ValueError(
+                f"column {field.name!r} must hold numbers: {error}{hint}"
+            ) from error

@@ -35,14 +35,21 @@ def value_with_weights(direction, task, attribute, predicted, train, weight):
     """The bias amplification with each example counted `weight` times, and y_at as without weights."""
 
     def counts(t, a):
-        return amp.Counts(weight.sum(), weight @ a, weight @ t, (a * weight[:, None]).T @ t)
+        return amp.Counts(
+            weight.sum(), weight @ a, weight @ t, (a * weight[:, None]).T @ t
+        )
 
     y = amp.directions(train or amp.count(task, attribute), direction=direction)
     labels = counts(task, attribute)
     if direction == "A->T":
-        change = counts(predicted, attribute).task_given_attribute - labels.task_given_attribute
+        change = (
+            counts(predicted, attribute).task_given_attribute
+            - labels.task_given_attribute
+        )
     else:
-        change = counts(task, predicted).attribute_given_task - labels.attribute_given_task
+        change = (
+            counts(task, predicted).attribute_given_task - labels.attribute_given_task
+        )
     return ((2 * y - 1) * change).mean()
 
 
@@ -53,19 +60,28 @@ def case(direction, n, rng, *, known):
     return direction, task, attribute, predictions(direction, *predicted), train
 
 
-CASES = pytest.mark.parametrize(("direction", "known"), [("A->T", True), ("A->T", False), ("T->A", True)])
+CASES = pytest.mark.parametrize(
+    ("direction", "known"), [("A->T", True), ("A->T", False), ("T->A", True)]
+)
 
 
 @CASES
 def test_the_width_is_that_of_the_derivatives_in_each_examples_weight(direction, known):
     *arguments, train = case(direction, 300, 1, known=known)
     found = amp.interval(*arguments, train=train)
-    assert found.estimate == pytest.approx(value_with_weights(*arguments, train, np.ones(300)))
-    more = [value_with_weights(*arguments, train, 1 + 1e-5 * (np.arange(300) == one)) for one in range(300)]
+    assert found.estimate == pytest.approx(
+        value_with_weights(*arguments, train, np.ones(300))
+    )
+    more = [
+        value_with_weights(*arguments, train, 1 + 1e-5 * (np.arange(300) == one))
+        for one in range(300)
+    ]
     influence = (np.array(more) - found.estimate) / 1e-5 * 300
     assert influence.mean() == pytest.approx(0, abs=1e-3)
     freedom = (influence**2).sum() ** 2 / (influence**4).sum()
-    assert found.half_width == pytest.approx(stats.t.isf(0.025, freedom) * influence.std() / np.sqrt(300), rel=1e-3)
+    assert found.half_width == pytest.approx(
+        stats.t.isf(0.025, freedom) * influence.std() / np.sqrt(300), rel=1e-3
+    )
 
 
 @CASES
@@ -73,21 +89,30 @@ def test_the_bootstrap_agrees(direction, known):
     """Each example counted Poisson(1) times is the bootstrap of rows; it needs no linear approximation."""
     *arguments, train = case(direction, 2000, 3, known=known)
     found, rng = amp.interval(*arguments, train=train), np.random.default_rng(5)
-    drawn = [value_with_weights(*arguments, train, rng.poisson(1.0, 2000).astype(float)) for _ in range(400)]
+    drawn = [
+        value_with_weights(*arguments, train, rng.poisson(1.0, 2000).astype(float))
+        for _ in range(400)
+    ]
     low, high = np.quantile(drawn, [0.025, 0.975])
     assert (high - low) / 2 == pytest.approx(found.half_width, rel=0.15)
-    assert (low, high) == pytest.approx((found.low, found.high), abs=0.3 * found.half_width)
+    assert (low, high) == pytest.approx(
+        (found.low, found.high), abs=0.3 * found.half_width
+    )
 
 
 def test_a_single_pair_has_the_interval_of_a_mean():
     task, attribute, predicted, _ = population(3000, 8)
     woman = attribute[:, 0]
-    found = amp.interval("A->T", task[:, 0], woman, predicted[:, 0], train=(task[:, 0], woman))
+    found = amp.interval(
+        "A->T", task[:, 0], woman, predicted[:, 0], train=(task[:, 0], woman)
+    )
     wrong = predicted[woman, 0].astype(int) - task[woman, 0]
     assert abs(found.estimate) == pytest.approx(abs(wrong.mean()))
     influence = wrong - wrong.mean()
     freedom = (influence**2).sum() ** 2 / (influence**4).sum()
-    assert found.half_width == pytest.approx(stats.t.isf(0.025, freedom) * wrong.std() / np.sqrt(woman.sum()))
+    assert found.half_width == pytest.approx(
+        stats.t.isf(0.025, freedom) * wrong.std() / np.sqrt(woman.sum())
+    )
 
 
 def test_pairs_treated_as_independent_would_be_too_narrow_for_exclusive_groups():
@@ -105,28 +130,45 @@ def test_pairs_treated_as_independent_would_be_too_narrow_for_exclusive_groups()
 def test_undefined_pairs_are_left_out_of_value_and_interval():
     task, attribute, _, attribute_predicted = population(2000, 12)
     train = population(2000, 13, train=True)
-    without = amp.interval("T->A", task[:, 1:], attribute, attribute_predicted, train=(train[0][:, 1:], train[1]))
+    without = amp.interval(
+        "T->A",
+        task[:, 1:],
+        attribute,
+        attribute_predicted,
+        train=(train[0][:, 1:], train[1]),
+    )
     task = task.copy()
     task[:, 0] = False
     with pytest.warns(UserWarning, match="2 of 12 pairs are undefined"):
         found = amp.interval("T->A", task, attribute, attribute_predicted, train=train)
-    assert (found.estimate, found.half_width) == pytest.approx((without.estimate, without.half_width))
+    assert (found.estimate, found.half_width) == pytest.approx(
+        (without.estimate, without.half_width)
+    )
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 4])
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
-def test_of_a_model_that_hardly_ever_errs_the_interval_is_undefined_and_says_why(direction, wrong):
+def test_of_a_model_that_hardly_ever_errs_the_interval_is_undefined_and_says_why(
+    direction, wrong
+):
     task, attribute, *_ = population(500, 14)
     seen_task, seen_attribute = task.copy(), attribute.copy()
     seen_task[:wrong, 0] ^= True
     seen_attribute[:wrong] ^= True
-    found = amp.interval(direction, task, attribute, predictions(direction, seen_task, seen_attribute))
+    found = amp.interval(
+        direction, task, attribute, predictions(direction, seen_task, seen_attribute)
+    )
     assert np.isnan(found.low) and np.isnan(found.high) and not found.excludes(0)
-    assert "wrong examples that matter, fewer than 5" in str(found) and (found.estimate == 0) == (wrong == 0)
+    assert "wrong examples that matter, fewer than 5" in str(found) and (
+        found.estimate == 0
+    ) == (wrong == 0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("direction", "errors", "n"), [("A->T", 0.03, 80), ("T->A", 0.1, 80), ("T->A", 0.03, 400)])
+@pytest.mark.parametrize(
+    ("direction", "errors", "n"),
+    [("A->T", 0.03, 80), ("T->A", 0.1, 80), ("T->A", 0.03, 400)],
+)
 def test_coverage_where_errors_are_few_and_follow_nothing(direction, errors, n):
     rng, inside, defined, worlds = np.random.default_rng(19), 0, 0, 600
     train = amp.count(*population(20_000, 20, train=True))
@@ -134,7 +176,11 @@ def test_coverage_where_errors_are_few_and_follow_nothing(direction, errors, n):
     def drawn(n):
         task, attribute = population(n, rng, train=True)
         wrong, flipped = rng.random(n) < errors, rng.random(task.shape) < errors
-        return task, attribute, {"A->T": task ^ flipped, "T->A": attribute ^ wrong[:, None]}[direction]
+        return (
+            task,
+            attribute,
+            {"A->T": task ^ flipped, "T->A": attribute ^ wrong[:, None]}[direction],
+        )
 
     truth = MEASURES[direction](*drawn(400_000), train=train)
     for _ in range(worlds):
@@ -147,7 +193,9 @@ def test_coverage_where_errors_are_few_and_follow_nothing(direction, errors, n):
 
 def test_bad_input_is_named():
     task, attribute, *_ = population(500, 14)
-    with pytest.raises(ValueError, match="direction must be one of A->T, T->A, found 'AT'"):
+    with pytest.raises(
+        ValueError, match="direction must be one of A->T, T->A, found 'AT'"
+    ):
         amp.interval("AT", task, attribute, task)
     with pytest.raises(ValueError, match="one row per example"):
         amp.interval("A->T", task, attribute, task[1:])
@@ -155,9 +203,13 @@ def test_bad_input_is_named():
         amp.interval("A->T", task, attribute, task * 2)
     with pytest.raises(ValueError, match="confidence must be in .0, 1., found 95"):
         amp.interval("A->T", task, attribute, task, confidence=95)
-    with pytest.raises(ValueError, match=r"train must be \(task, attribute\) or Counts, found str"):
+    with pytest.raises(
+        ValueError, match=r"train must be \(task, attribute\) or Counts, found str"
+    ):
         amp.interval("A->T", task, attribute, task, train="train")
-    with pytest.raises(ValueError, match="direction must be one of A->T, T->A, found 'MALS'"):
+    with pytest.raises(
+        ValueError, match="direction must be one of A->T, T->A, found 'MALS'"
+    ):
         amp.interval("MALS", task, attribute, (task, attribute))
 
 
@@ -166,12 +218,16 @@ def test_bad_input_is_named():
 def test_coverage_given_the_training_directions(direction):
     train = amp.count(*population(20_000, 15, train=True))
     task, attribute, *predicted = population(400_000, 16)
-    truth = MEASURES[direction](task, attribute, predictions(direction, *predicted), train=train)
+    truth = MEASURES[direction](
+        task, attribute, predictions(direction, *predicted), train=train
+    )
     rng = np.random.default_rng(17)
     inside = []
     for _ in range(400):
         drawn = population(600, rng)
-        found = amp.interval(direction, *drawn[:2], predictions(direction, *drawn[2:]), train=train)
+        found = amp.interval(
+            direction, *drawn[:2], predictions(direction, *drawn[2:]), train=train
+        )
         inside.append(truth in found)
     assert np.mean(inside) == pytest.approx(0.95, abs=0.03)
 

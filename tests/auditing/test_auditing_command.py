@@ -57,15 +57,28 @@ def test_the_command_says_what_the_call_says(frame, path, capsys):
     main(["audit", str(path), *ROLES, "--title", "Audit"])
     said = capsys.readouterr().out
     expected = fairlib.audit(
-        frame.replace({"age": {"": None}}), group=["sex", "age"], label="label", prediction="prediction"
+        frame.replace({"age": {"": None}}),
+        group=["sex", "age"],
+        label="label",
+        prediction="prediction",
     )
     assert said == f"{expected}\n"
-    assert "sex = 01" in said and "sex = NA" in said  # nothing was taken for a number, or for missing
+    assert (
+        "sex = 01" in said and "sex = NA" in said
+    )  # nothing was taken for a number, or for missing
     assert "'age' has no value in" in said
 
 
 def test_blocks_of_a_file_add_up(path, capsys, monkeypatch):
-    arguments = ["audit", str(path), "--group", "sex", *ROLES[3:], "--probability", "score"]
+    arguments = [
+        "audit",
+        str(path),
+        "--group",
+        "sex",
+        *ROLES[3:],
+        "--probability",
+        "score",
+    ]
     main(arguments)
     whole = capsys.readouterr().out
     monkeypatch.setattr("fairlib.tables.delimited.BLOCK", 2000)  # bytes
@@ -84,49 +97,129 @@ def test_other_kinds_of_files(frame, path, tmp_path, capsys):
     (tmp_path / "folder").mkdir()
     for number, part in frame.groupby(frame.index % 3):
         part.to_parquet(tmp_path / "folder" / f"{number}.parquet")
-    kinds = {"p.tsv": (), "p.csv.gz": (), "p.parquet": (), "folder": (), "semicolon.csv": ()}
+    kinds = {
+        "p.tsv": (),
+        "p.csv.gz": (),
+        "p.parquet": (),
+        "folder": (),
+        "semicolon.csv": (),
+    }
     for name, more in kinds.items():
         main(["audit", str(tmp_path / name), *ROLES, "--title", "x", *more])
         assert capsys.readouterr().out == expected, name
 
 
 def test_page_and_table_are_written_whole(path, tmp_path, capsys):
-    main(["audit", str(path), *ROLES, "--html", str(tmp_path / "r.html"), "--table", str(tmp_path / "r.csv")])
-    assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    main(
+        [
+            "audit",
+            str(path),
+            *ROLES,
+            "--html",
+            str(tmp_path / "r.html"),
+            "--table",
+            str(tmp_path / "r.csv"),
+        ]
+    )
+    assert (
+        (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    )
     assert "verdict" in pd.read_csv(tmp_path / "r.csv").columns
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["predictions.csv", "r.csv", "r.html"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "predictions.csv",
+        "r.csv",
+        "r.html",
+    ]
     assert "written:" in capsys.readouterr().err
 
 
 def test_options_reach_the_audit(path, capsys):
     main(
-        ["audit", str(path), *ROLES, "--reference", "age=old", "--depth", "1", "--metrics", "errors", "--minimum", "50"]
+        [
+            "audit",
+            str(path),
+            *ROLES,
+            "--reference",
+            "age=old",
+            "--depth",
+            "1",
+            "--metrics",
+            "errors",
+            "--minimum",
+            "50",
+        ]
     )
     said = capsys.readouterr().out
-    assert "age = young" not in said and "of 2 differences tested" in said  # errors by sex and age
-    main(["audit", str(path), "--group", "age", *ROLES[3:], "--reference", "old", "--positive", "0"])
+    assert (
+        "age = young" not in said and "of 2 differences tested" in said
+    )  # errors by sex and age
+    main(
+        [
+            "audit",
+            str(path),
+            "--group",
+            "age",
+            *ROLES[3:],
+            "--reference",
+            "old",
+            "--positive",
+            "0",
+        ]
+    )
     assert "‘0’" in capsys.readouterr().out
-    main(["audit", str(path), "--group", "sex", "--cost", "score", "--cost_margin", "0.2"])
+    main(
+        [
+            "audit",
+            str(path),
+            "--group",
+            "sex",
+            "--cost",
+            "score",
+            "--cost_margin",
+            "0.2",
+        ]
+    )
     assert "1 ruled out to be 0.2 of ‘score’ or more" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--group", "race"], "fairlib audit: group: no column 'race'; the columns are 'sex', 'age', 'label'"),
+        (
+            ["--group", "race"],
+            "fairlib audit: group: no column 'race'; the columns are 'sex', 'age', 'label'",
+        ),
         (["--label", "y"], "label: no column 'y'"),
-        (["--probability", "remark"], "column 'remark' must hold numbers: Failed to parse string: 'none'"),
-        (["--probability", "sex"], "probability: column 'sex' plays another part already"),
+        (
+            ["--probability", "remark"],
+            "column 'remark' must hold numbers: Failed to parse string: 'none'",
+        ),
+        (
+            ["--probability", "sex"],
+            "probability: column 'sex' plays another part already",
+        ),
         (["--label", "age"], "column 'age' has "),
         (["--margin", "7"], "margin must lie between 0 and 1, found 7.0"),
         (["--reference", "old"], "reference must be COLUMN=GROUP, found 'old'"),
         (["--reference", "age=x"], "reference: column 'age' has no group 'x'"),
-        (["--separator", ";"], "group: no column 'sex'; the columns are 'sex,age,label,prediction,score,remark'"),
-        (["--html", "{folder}/predictions.csv"], "predictions.csv' would overwrite the data"),
-        (["--table", "{folder}/../{name}/predictions.csv"], "predictions.csv' would overwrite the data"),
+        (
+            ["--separator", ";"],
+            "group: no column 'sex'; the columns are 'sex,age,label,prediction,score,remark'",
+        ),
+        (
+            ["--html", "{folder}/predictions.csv"],
+            "predictions.csv' would overwrite the data",
+        ),
+        (
+            ["--table", "{folder}/../{name}/predictions.csv"],
+            "predictions.csv' would overwrite the data",
+        ),
         (["--summary", "{folder}/link.csv"], "link.csv' would overwrite the data"),
         (["--summary", "{folder}/hard.csv"], "hard.csv' would overwrite the data"),
-        (["--html", "{folder}/x", "--table", "{folder}/./x"], "/x' would overwrite what --html writes"),
+        (
+            ["--html", "{folder}/x", "--table", "{folder}/./x"],
+            "/x' would overwrite what --html writes",
+        ),
         (["--html", "{folder}"], "cannot be written"),
         (["--html", "{folder}/predictions.csv/x.html"], "would overwrite the data"),
         (["--metrics", "bias"], "metrics must be among"),
@@ -137,9 +230,16 @@ def test_bad_input_is_one_line_that_names_it_and_status_2(path, capsys, more, sa
     before = path.read_bytes()
     (path.parent / "link.csv").symlink_to(path)
     (path.parent / "hard.csv").hardlink_to(path)
-    error = fails(capsys, path, *ROLES, *(word.format(folder=path.parent, name=path.parent.name) for word in more))
+    error = fails(
+        capsys,
+        path,
+        *ROLES,
+        *(word.format(folder=path.parent, name=path.parent.name) for word in more),
+    )
     assert says in error and "Traceback" not in error
-    assert path.read_bytes() == before and sorted(p.name for p in path.parent.iterdir()) == [
+    assert path.read_bytes() == before and sorted(
+        p.name for p in path.parent.iterdir()
+    ) == [
         "hard.csv",
         "link.csv",
         "predictions.csv",
@@ -151,9 +251,23 @@ def test_outputs_keep_links_and_devices(path, tmp_path):
     (tmp_path / "link.html").symlink_to("page.html")
     os.mkfifo(tmp_path / "pipe")
     read = subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE)
-    main(["audit", str(path), *ROLES, "--html", str(tmp_path / "link.html"), "--table", str(tmp_path / "pipe")])
+    main(
+        [
+            "audit",
+            str(path),
+            *ROLES,
+            "--html",
+            str(tmp_path / "link.html"),
+            "--table",
+            str(tmp_path / "pipe"),
+        ]
+    )
     assert (tmp_path / "link.html").is_symlink() and (tmp_path / "pipe").is_fifo()
-    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert (
+        (tmp_path / "page.html")
+        .read_text(encoding="utf-8")
+        .startswith("<!DOCTYPE html>")
+    )
     assert read.communicate(timeout=10)[0].startswith(b"attribute,")
     main(["audit", str(path), *ROLES, "--html", "/dev/null", "--table", "/dev/null"])
     assert Path("/dev/null").is_char_device()
@@ -166,36 +280,75 @@ def test_an_interrupt_is_one_line(path, capsys, monkeypatch):
     monkeypatch.setattr("fairlib.auditing.command.audit", interrupted)
     with pytest.raises(SystemExit) as stopped:
         main(["audit", str(path), *ROLES])
-    assert stopped.value.code == 130 and capsys.readouterr().err == "fairlib audit: interrupted\n"
+    assert (
+        stopped.value.code == 130
+        and capsys.readouterr().err == "fairlib audit: interrupted\n"
+    )
 
 
-def test_a_figure_without_matplotlib_is_one_line_and_no_finding(path, tmp_path, capsys, monkeypatch):
+def test_a_figure_without_matplotlib_is_one_line_and_no_finding(
+    path, tmp_path, capsys, monkeypatch
+):
     monkeypatch.setitem(sys.modules, "fairlib.auditing.figures", None)
-    assert "a figure needs matplotlib" in fails(capsys, path, *ROLES, "--plot", tmp_path / "p.svg")
+    assert "a figure needs matplotlib" in fails(
+        capsys, path, *ROLES, "--plot", tmp_path / "p.svg"
+    )
 
 
 def test_semicolons_and_decimal_commas_are_recognised_and_said(frame, tmp_path, capsys):
-    roles = ["--group", "sex", "--label", "label", "--probability", "score", "--title", "x"]
+    roles = [
+        "--group",
+        "sex",
+        "--label",
+        "label",
+        "--probability",
+        "score",
+        "--title",
+        "x",
+    ]
     frame.to_csv(tmp_path / "p.csv", index=False)
     frame.to_csv(tmp_path / "german.csv", index=False, sep=";", decimal=",")
     frame.to_csv(tmp_path / "quoted.csv", index=False, decimal=",")
     said = []
-    for name, more in (("p.csv", ()), ("german.csv", ()), ("quoted.csv", ("--decimal", ","))):
+    for name, more in (
+        ("p.csv", ()),
+        ("german.csv", ()),
+        ("quoted.csv", ("--decimal", ",")),
+    ):
         main(["audit", str(tmp_path / name), *roles, *more])
         said.append(capsys.readouterr())
     assert said[0].out == said[1].out == said[2].out
-    assert "fields are separated by ';', decimals by ','" in said[1].err and not said[0].err
+    assert (
+        "fields are separated by ';', decimals by ','" in said[1].err
+        and not said[0].err
+    )
     assert "say so (--decimal ,)" in fails(capsys, tmp_path / "quoted.csv", *roles)
     (tmp_path / "p.xlsx").write_bytes(b"PK")
-    assert "is a spreadsheet; save its sheet as CSV" in fails(capsys, tmp_path / "p.xlsx", *roles)
+    assert "is a spreadsheet; save its sheet as CSV" in fails(
+        capsys, tmp_path / "p.xlsx", *roles
+    )
 
 
-def test_a_billion_counted_cases_take_seconds_and_too_many_are_refused(tmp_path, capsys):
-    rows = [f"{sex},{label},{answer}" for sex in "fm" for label in (0, 1) for answer in (0, 1)]
-    (tmp_path / "p.csv").write_text("sex,label,prediction,n\n" + "".join(f"{row},4000000000\n" for row in rows))
+def test_a_billion_counted_cases_take_seconds_and_too_many_are_refused(
+    tmp_path, capsys
+):
+    rows = [
+        f"{sex},{label},{answer}"
+        for sex in "fm"
+        for label in (0, 1)
+        for answer in (0, 1)
+    ]
+    (tmp_path / "p.csv").write_text(
+        "sex,label,prediction,n\n" + "".join(f"{row},4000000000\n" for row in rows)
+    )
     start = time.process_time()
-    main(["audit", str(tmp_path / "p.csv"), "--group", "sex", *ROLES[3:], "--count", "n"])
-    assert time.process_time() - start < 5 and "32,000,000,000 cases" in capsys.readouterr().out
+    main(
+        ["audit", str(tmp_path / "p.csv"), "--group", "sex", *ROLES[3:], "--count", "n"]
+    )
+    assert (
+        time.process_time() - start < 5
+        and "32,000,000,000 cases" in capsys.readouterr().out
+    )
     many = "".join(f"{row},{2**53}\n" for row in rows)
     (tmp_path / "p.csv").write_text("sex,label,prediction,n\n" + many * 200)
     assert "more than can be counted (2^63)" in fails(
@@ -210,10 +363,22 @@ def test_bad_files_are_one_line_and_status_2(tmp_path, capsys):
         "empty.csv": (b"", no_table),
         "header.csv": (b"sex,label,prediction\n", "no rows"),
         "latin.csv": ("sex,label,prediction\nfähig,1,0\n".encode("latin-1"), no_table),
-        "header_latin.csv": ("sex,label,prediction,größe\nf,1,0,1\n".encode("latin-1"), no_table),
-        "long.csv": (b"sex,label,prediction\nf,1,0\nf,1,0,7,8\n", "Expected 3 columns, got 5: f,1,0,7,8"),
-        "short.csv": (b"sex,label,prediction\nf,1,0\nf,1\n", "Expected 3 columns, got 2: f,1"),
-        "shifted.csv": (b"sex,label,prediction\nf,1,0,\nm,1,0,\n", "Expected 3 columns, got 4: f,1,0,"),
+        "header_latin.csv": (
+            "sex,label,prediction,größe\nf,1,0,1\n".encode("latin-1"),
+            no_table,
+        ),
+        "long.csv": (
+            b"sex,label,prediction\nf,1,0\nf,1,0,7,8\n",
+            "Expected 3 columns, got 5: f,1,0,7,8",
+        ),
+        "short.csv": (
+            b"sex,label,prediction\nf,1,0\nf,1\n",
+            "Expected 3 columns, got 2: f,1",
+        ),
+        "shifted.csv": (
+            b"sex,label,prediction\nf,1,0,\nm,1,0,\n",
+            "Expected 3 columns, got 4: f,1,0,",
+        ),
         "twice.csv": (
             b"sex, sex,label,prediction\nf,g,1,0\n",
             "has several columns 'sex'; rename all but one",
@@ -234,15 +399,43 @@ def test_bad_files_are_one_line_and_status_2(tmp_path, capsys):
 
 
 def test_probabilities_alone_are_enough(path, frame, capsys):
-    main(["audit", str(path), "--group", "sex", "--probability", "score", "--title", "Audit"])
-    assert capsys.readouterr().out == f"{fairlib.audit(frame, group='sex', probability='score')}\n"
+    main(
+        [
+            "audit",
+            str(path),
+            "--group",
+            "sex",
+            "--probability",
+            "score",
+            "--title",
+            "Audit",
+        ]
+    )
+    assert (
+        capsys.readouterr().out
+        == f"{fairlib.audit(frame, group='sex', probability='score')}\n"
+    )
 
 
 def test_long_numbers_are_not_taken_for_each_other(tmp_path, frame, capsys):
     names = {0: "9007199254740992", 1: "9007199254740993"}  # one float
-    frame.replace({"label": names, "prediction": names}).to_csv(tmp_path / "long.csv", index=False)
-    main(["audit", str(tmp_path / "long.csv"), "--group", "sex", *ROLES[3:], "--title", "Audit"])
-    expected = str(fairlib.audit(frame, group="sex", label="label", prediction="prediction"))
+    frame.replace({"label": names, "prediction": names}).to_csv(
+        tmp_path / "long.csv", index=False
+    )
+    main(
+        [
+            "audit",
+            str(tmp_path / "long.csv"),
+            "--group",
+            "sex",
+            *ROLES[3:],
+            "--title",
+            "Audit",
+        ]
+    )
+    expected = str(
+        fairlib.audit(frame, group="sex", label="label", prediction="prediction")
+    )
     assert capsys.readouterr().out == expected.replace("‘1’", f"‘{names[1]}’") + "\n"
 
 
@@ -256,32 +449,58 @@ def test_what_is_text_what_is_a_number_and_what_is_missing(tmp_path):
         "",
         '"01",1,0, 0',
     ]
-    (tmp_path / "p.csv").write_text("\r\n".join(lines), encoding="utf-8-sig", newline="")
+    (tmp_path / "p.csv").write_text(
+        "\r\n".join(lines), encoding="utf-8-sig", newline=""
+    )
     file = Delimited(tmp_path / "p.csv", numbers=("p",))
     (found,) = tables.parts(file, ["sex", "label", "prediction", "p"])
     assert found["sex"].to_list() == ["NA", None, None, "a\nb", "01"]
     assert found["label"].to_list() == ["1", "0", "1", "0", "1"]
     assert found["p"].to_list() == [0.5, 0.1, 0.7, 1, 0]
-    people = read(file, Columns(("sex",), probability=None, source=None))  # classes are numbers where all of them are
+    people = read(
+        file, Columns(("sex",), probability=None, source=None)
+    )  # classes are numbers where all of them are
     assert people.classes == ("0", "1") and people.prediction @ people.count == 2
 
 
 def test_classes_with_a_leading_zero_are_names(tmp_path):
-    frame = pd.DataFrame({"sex": ["f", "m"] * 60, "label": ["01", "02", "10"] * 40, "prediction": ["01"] * 120})
+    frame = pd.DataFrame(
+        {
+            "sex": ["f", "m"] * 60,
+            "label": ["01", "02", "10"] * 40,
+            "prediction": ["01"] * 120,
+        }
+    )
     frame.to_csv(tmp_path / "codes.csv", index=False)
     for table in (frame, Delimited(tmp_path / "codes.csv")):
-        assert read(table, Columns(("sex",), probability=None, source=None)).classes == ("01", "02", "10")
-        named = {"group": "sex", "label": "label", "prediction": "prediction", "positive": "01"}
-        assert fairlib.audit(table, **named, metrics="misses").to_frame()["class"].eq("01").all()
+        assert read(
+            table, Columns(("sex",), probability=None, source=None)
+        ).classes == ("01", "02", "10")
+        named = {
+            "group": "sex",
+            "label": "label",
+            "prediction": "prediction",
+            "positive": "01",
+        }
+        assert (
+            fairlib.audit(table, **named, metrics="misses")
+            .to_frame()["class"]
+            .eq("01")
+            .all()
+        )
 
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "zst"])
 def test_compressed_files(frame, tmp_path, suffix):
     frame.to_csv(tmp_path / "p.csv", index=False)
     packed = {"gz": gzip.compress, "bz2": bz2.compress, "zst": zstd}[suffix]
-    (tmp_path / f"p.csv.{suffix}").write_bytes(packed((tmp_path / "p.csv").read_bytes()))
+    (tmp_path / f"p.csv.{suffix}").write_bytes(
+        packed((tmp_path / "p.csv").read_bytes())
+    )
     names = f"p.csv.{suffix}", "p.csv"
-    found, expected = (tables.counts(Delimited(tmp_path / name), ["sex", "age"]) for name in names)
+    found, expected = (
+        tables.counts(Delimited(tmp_path / name), ["sex", "age"]) for name in names
+    )
     pd.testing.assert_frame_equal(found, expected)
 
 
@@ -292,34 +511,90 @@ def zstd(data):
 def test_a_dataset_of_arrow_is_a_table(frame, tmp_path):
     frame.to_parquet(tmp_path / "p.parquet")
     dataset = pyarrow.dataset.dataset(tmp_path / "p.parquet")
-    expected = str(fairlib.audit(frame, group="sex", label="label", prediction="prediction"))
-    assert str(fairlib.audit(dataset, group="sex", label="label", prediction="prediction")) == expected
+    expected = str(
+        fairlib.audit(frame, group="sex", label="label", prediction="prediction")
+    )
+    assert (
+        str(fairlib.audit(dataset, group="sex", label="label", prediction="prediction"))
+        == expected
+    )
 
 
 def test_a_huge_field_is_cut_and_markup_in_the_header_is_text(tmp_path, capsys):
-    rows = "".join(f"{'ab'[i % 2]},{i % 2},{i % 3 % 2}\n" for i in range(200)) + f"{'x' * 10**6},1,0\n"
-    (tmp_path / "p.csv").write_text("<script>x</script>,label,prediction\n" + rows, encoding="utf-8")
+    rows = (
+        "".join(f"{'ab'[i % 2]},{i % 2},{i % 3 % 2}\n" for i in range(200))
+        + f"{'x' * 10**6},1,0\n"
+    )
+    (tmp_path / "p.csv").write_text(
+        "<script>x</script>,label,prediction\n" + rows, encoding="utf-8"
+    )
     page = tmp_path / "r.html"
-    main(["audit", str(tmp_path / "p.csv"), "--group", "<script>x</script>", *ROLES[3:], "--html", str(page)])
+    main(
+        [
+            "audit",
+            str(tmp_path / "p.csv"),
+            "--group",
+            "<script>x</script>",
+            *ROLES[3:],
+            "--html",
+            str(page),
+        ]
+    )
     said, html = capsys.readouterr().out, page.read_text(encoding="utf-8")
-    assert "(1,000,000 characters)" in said and len(said) < 10_000 and len(html) < 100_000
+    assert (
+        "(1,000,000 characters)" in said and len(said) < 10_000 and len(html) < 100_000
+    )
     assert "<script" not in html and "&lt;script&gt;" in html
 
 
 def test_the_summary_metrics_are_written_too(path, tmp_path, frame):
     metrics, summary = ["errors", "FPED", "FPRRatio", "BPSNGap"], tmp_path / "s.csv"
-    options = ["--probability", "score", "--metrics", *metrics, "--summary", str(summary)]
+    options = [
+        "--probability",
+        "score",
+        "--metrics",
+        *metrics,
+        "--summary",
+        str(summary),
+    ]
     main(["audit", str(path), "--group", "age", *ROLES[3:], *options])
     columns = {"label": "label", "prediction": "prediction", "probability": "score"}
-    expected = fairlib.audit(frame.replace({"age": {"": None}}), group="age", **columns, metrics=metrics).metrics
-    written = pd.read_csv(summary, dtype={"class": str, "group": str}, keep_default_na=False, na_values=[""])
+    expected = fairlib.audit(
+        frame.replace({"age": {"": None}}), group="age", **columns, metrics=metrics
+    ).metrics
+    written = pd.read_csv(
+        summary,
+        dtype={"class": str, "group": str},
+        keep_default_na=False,
+        na_values=[""],
+    )
     pd.testing.assert_frame_equal(written, expected, check_dtype=False)
 
 
 def test_the_process_and_a_letter_that_the_terminal_does_not_know(path):
-    command = [sys.executable, "-m", "fairlib", "audit", str(path), *ROLES, "--title", "é", "--metrics", "errors"]
-    done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "ascii"})
-    assert done.returncode == 0 and done.stderr == b"" and done.stdout.startswith(rb"\xe9: 1,500 cases"), done.stderr
+    command = [
+        sys.executable,
+        "-m",
+        "fairlib",
+        "audit",
+        str(path),
+        *ROLES,
+        "--title",
+        "é",
+        "--metrics",
+        "errors",
+    ]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert (
+        done.returncode == 0
+        and done.stderr == b""
+        and done.stdout.startswith(rb"\xe9: 1,500 cases")
+    ), done.stderr
 
 
 @pytest.mark.slow
@@ -339,8 +614,26 @@ def test_a_million_rows_take_less_than_30_seconds_and_2_gigabytes(tmp_path):
         }
     )
     frame.to_csv(tmp_path / "big.csv", index=False)
-    command = [sys.executable, "-m", "fairlib", "audit", str(tmp_path / "big.csv"), "--probability", "score"]
-    command += ["--group", "sex", "age", "race", "region", "--label", "label", "--prediction", "prediction"]
+    command = [
+        sys.executable,
+        "-m",
+        "fairlib",
+        "audit",
+        str(tmp_path / "big.csv"),
+        "--probability",
+        "score",
+    ]
+    command += [
+        "--group",
+        "sex",
+        "age",
+        "race",
+        "region",
+        "--label",
+        "label",
+        "--prediction",
+        "prediction",
+    ]
     command += ["--source", "person", "--html", str(tmp_path / "r.html")]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -20,25 +20,42 @@ def in_turn(*values):
 
 
 SURVIVED = {
-    "mixed types": {"sex": in_turn(1, "1", 2.5, None, True, ("x",), b"x", datetime.date(2020, 1, 1))},
+    "mixed types": {
+        "sex": in_turn(1, "1", 2.5, None, True, ("x",), b"x", datetime.date(2020, 1, 1))
+    },
     "empty strings": {"sex": in_turn("", " ", "a")},
     "right to left": {"sex": in_turn("עברית", "عربي", "a\u202eb")},
     "line breaks": {"sex": in_turn("a\nb", "a\r\nb", "a\tb")},
-    "dates": {"sex": pd.to_datetime(["2020-01-01", "2021-01-01"]).to_numpy()[np.arange(N) % 2]},
-    "dates with a zone": {"sex": pd.to_datetime(["2020-01-01", "2021-01-01"]).tz_localize("UTC")[np.arange(N) % 2]},
+    "dates": {
+        "sex": pd.to_datetime(["2020-01-01", "2021-01-01"]).to_numpy()[np.arange(N) % 2]
+    },
+    "dates with a zone": {
+        "sex": pd.to_datetime(["2020-01-01", "2021-01-01"]).tz_localize("UTC")[
+            np.arange(N) % 2
+        ]
+    },
     "not numbers": {"sex": np.array([np.nan, np.inf, -np.inf, 1.5])[np.arange(N) % 4]},
-    "booleans": {name: in_turn(True, False, False).astype(bool) for name in ("sex", "label", "prediction")},
-    "nullable booleans": {"sex": pd.array([True, False, None] * (N // 3), dtype="boolean")},
+    "booleans": {
+        name: in_turn(True, False, False).astype(bool)
+        for name in ("sex", "label", "prediction")
+    },
+    "nullable booleans": {
+        "sex": pd.array([True, False, None] * (N // 3), dtype="boolean")
+    },
     "nullable integers": {
         "sex": pd.array([1, 2, None] * (N // 3), dtype="Int64"),
         "label": pd.array([1, 0] * (N // 2), dtype="Int64"),
         "prediction": pd.array([1, 0, 0, 1] * (N // 4), dtype="Int64"),
     },
-    "strings of Arrow": {"sex": pd.array(["a", "b", None] * (N // 3), dtype="string[pyarrow]")},
+    "strings of Arrow": {
+        "sex": pd.array(["a", "b", None] * (N // 3), dtype="string[pyarrow]")
+    },
     "categories that never occur": {
         "sex": pd.Categorical(["a", "b"] * (N // 2), ["z", "b", "a"]),
         "label": pd.Categorical(["n", "y"] * (N // 2), ["y", "n", "never"]),
-        "prediction": pd.Categorical(["n", "y", "y", "n"] * (N // 4), ["y", "n", "never"]),
+        "prediction": pd.Categorical(
+            ["n", "y", "y", "n"] * (N // 4), ["y", "n", "never"]
+        ),
     },
     "intervals of numbers": {"sex": pd.cut(np.linspace(0, 1, N), 3)},
     "one class": {"label": 1, "prediction": 1},
@@ -49,18 +66,32 @@ SURVIVED = {
     "short floats": {"score": np.linspace(0, 1, N).astype("float32")},
     "reserved names": {"sex": in_turn("accumulated", "all", "everyone else")},
     "HTML": {"sex": in_turn(*HOSTILE)},
-    "HTML classes": {"label": in_turn(*HOSTILE[:2]), "prediction": in_turn(HOSTILE[1], *HOSTILE[:2])},
+    "HTML classes": {
+        "label": in_turn(*HOSTILE[:2]),
+        "prediction": in_turn(HOSTILE[1], *HOSTILE[:2]),
+    },
     "a very long name": {"sex": in_turn("x" * 20_000, "y")},
 }
 
 
-GROUPS = [name for name in SURVIVED if [*SURVIVED[name]] == ["sex"]]  # of which all metrics make the same
+GROUPS = [
+    name for name in SURVIVED if [*SURVIVED[name]] == ["sex"]
+]  # of which all metrics make the same
 FEW = {"probability": "score", "metrics": ["errors", "FPED", "FPRRatio", "BPSNGap"]}
 CASES = [(name, FEW) for name in GROUPS]
-CASES += [(name, {"probability": p}) for name in SURVIVED if name not in GROUPS for p in (None, "score")]
+CASES += [
+    (name, {"probability": p})
+    for name in SURVIVED
+    if name not in GROUPS
+    for p in (None, "score")
+]
 
 
-@pytest.mark.parametrize(("name", "options"), CASES, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("name", "options"),
+    CASES,
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_a_report(name, options):
     frame = people(N).assign(**SURVIVED[name])
     html = fairlib.audit(frame, group="sex", **BINARY, **options, minimum=5).to_html()
@@ -69,27 +100,57 @@ def test_a_report(name, options):
     html.encode("utf-8")
     assert len(html) < 300_000
     text = "".join(page.text).replace("nan", "" if name == "not numbers" else "nan")
-    assert "nan" not in text and "None" not in text.replace("(missing)", "") and "Timestamp" not in text
+    assert (
+        "nan" not in text
+        and "None" not in text.replace("(missing)", "")
+        and "Timestamp" not in text
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "options", "says"),
     [
-        ({"score": np.inf}, {"probability": "score"}, r"column 'score' must lie in \[0, 1\], found inf to inf"),
-        ({"score": "0.5"}, {"probability": "score"}, "column 'score' must hold numbers"),
-        ({"score": in_turn(True, False)}, {"probability": "score"}, "column 'score' must hold numbers"),
+        (
+            {"score": np.inf},
+            {"probability": "score"},
+            r"column 'score' must lie in \[0, 1\], found inf to inf",
+        ),
+        (
+            {"score": "0.5"},
+            {"probability": "score"},
+            "column 'score' must hold numbers",
+        ),
+        (
+            {"score": in_turn(True, False)},
+            {"probability": "score"},
+            "column 'score' must hold numbers",
+        ),
         ({"sex": None}, {}, "column 'sex' holds one group only, '.missing.'"),
-        ({}, {"probability": "sex"}, "probability: column 'sex' plays another part already"),
+        (
+            {},
+            {"probability": "sex"},
+            "probability: column 'sex' plays another part already",
+        ),
         ({}, {"count": "label"}, "count: column 'label' plays another part already"),
-        ({}, {"group": 0}, r"group must be the name of a column, or several, found \(0,\)"),
+        (
+            {},
+            {"group": 0},
+            r"group must be the name of a column, or several, found \(0,\)",
+        ),
         ({}, {"group": ""}, "group: no column ''"),
         ({}, {"minimum": True}, "minimum must be a whole number from 2 on, found True"),
-        ({}, {"threshold": float("nan")}, "threshold must lie between 0 and 1, found nan"),
+        (
+            {},
+            {"threshold": float("nan")},
+            "threshold must lie between 0 and 1, found nan",
+        ),
     ],
 )
 def test_a_clear_error(change, options, says):
     with pytest.raises(ValueError, match=says):
-        fairlib.audit(people(N).assign(**change), **{"group": "sex", **BINARY, **options})
+        fairlib.audit(
+            people(N).assign(**change), **{"group": "sex", **BINARY, **options}
+        )
 
 
 def test_no_name_writes_a_line_of_its_own():
@@ -101,7 +162,9 @@ def test_no_name_writes_a_line_of_its_own():
 
 
 def test_names_that_read_like_another_crossing_are_told_apart():
-    frame = people(N).assign(sex=in_turn("x, age = y", "x", "u"), age=in_turn("z", "y, age = z", "v"))
+    frame = people(N).assign(
+        sex=in_turn("x, age = y", "x", "u"), age=in_turn("z", "y, age = z", "v")
+    )
     report = fairlib.audit(frame, group=["sex", "age"], **BINARY)
     crossed = report.to_frame().query("attribute == 'sex × age'")
     assert crossed["group"].nunique() == 3 and report.to_html()
@@ -109,7 +172,9 @@ def test_names_that_read_like_another_crossing_are_told_apart():
 
 def test_numbers_of_other_libraries_are_numbers():
     frame = people(N).assign(sex=np.arange(N) % 2 + 1.0)
-    found = fairlib.audit(frame, group="sex", **BINARY, reference=1.0, minimum=np.int64(20)).to_frame()
+    found = fairlib.audit(
+        frame, group="sex", **BINARY, reference=1.0, minimum=np.int64(20)
+    ).to_frame()
     assert set(found["against"]) == {"sex = 1"}
 
 
@@ -121,11 +186,20 @@ def test_columns_of_the_same_name():
 
 def test_a_column_named_as_metrics_name_theirs_is_a_column():
     frame = people(N)
-    found = [fairlib.audit(frame.assign(**{name: 2}), group="sex", **BINARY, count=name) for name in ("term", "n")]
+    found = [
+        fairlib.audit(frame.assign(**{name: 2}), group="sex", **BINARY, count=name)
+        for name in ("term", "n")
+    ]
     pd.testing.assert_frame_equal(*(report.to_frame() for report in found))
 
 
 def test_more_cases_than_there_are_people():
-    report = fairlib.audit(people(N).assign(people=10**12), group="sex", **BINARY, probability="score", count="people")
+    report = fairlib.audit(
+        people(N).assign(people=10**12),
+        group="sex",
+        **BINARY,
+        probability="score",
+        count="people",
+    )
     assert len(report.people) == N * 10**12 and report.to_html()
     assert "too many different cases" in report.metrics.attrs["notes"][0]

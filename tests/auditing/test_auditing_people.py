@@ -27,8 +27,15 @@ def frame():
 
 def sums(counted):
     """What every rate is made of, in an order that does not depend on how cells came to be."""
-    table = pd.DataFrame({name: coded.codes for name, coded in counted.attributes.items()})
-    table = table.assign(label=counted.label, prediction=counted.prediction, n=counted.count, s=counted.score)
+    table = pd.DataFrame(
+        {name: coded.codes for name, coded in counted.attributes.items()}
+    )
+    table = table.assign(
+        label=counted.label,
+        prediction=counted.prediction,
+        n=counted.count,
+        s=counted.score,
+    )
     return table.groupby(list(table.columns[:-2])).sum()
 
 
@@ -39,19 +46,30 @@ def test_cells_hold_every_case_once(frame):
     for value, name in enumerate(counted.attributes["sex"].names):
         mine = counted.attributes["sex"].codes == value
         assert counted.count[mine].sum() == (frame["sex"] == name).sum()
-        assert counted.score[mine].sum() == pytest.approx(frame.loc[frame["sex"] == name, "score"].sum())
-        assert counted.powers[0, 2][mine].sum() == pytest.approx((frame.loc[frame["sex"] == name, "score"] ** 2).sum())
+        assert counted.score[mine].sum() == pytest.approx(
+            frame.loc[frame["sex"] == name, "score"].sum()
+        )
+        assert counted.powers[0, 2][mine].sum() == pytest.approx(
+            (frame.loc[frame["sex"] == name, "score"] ** 2).sum()
+        )
 
 
-@pytest.mark.parametrize("convert", [pa.Table.from_pandas, nw.from_native, lambda frame: nw.from_native(frame).lazy()])
+@pytest.mark.parametrize(
+    "convert",
+    [pa.Table.from_pandas, nw.from_native, lambda frame: nw.from_native(frame).lazy()],
+)
 def test_any_frame_gives_the_same_counts(frame, convert):
-    pd.testing.assert_frame_equal(sums(people.read(convert(frame), COLUMNS)), sums(people.read(frame, COLUMNS)))
+    pd.testing.assert_frame_equal(
+        sums(people.read(convert(frame), COLUMNS)), sums(people.read(frame, COLUMNS))
+    )
 
 
 def test_polars_gives_the_same_counts(frame):
     polars = pytest.importorskip("polars")
     for other in (polars.from_pandas(frame), polars.from_pandas(frame).lazy()):
-        pd.testing.assert_frame_equal(sums(people.read(other, COLUMNS)), sums(people.read(frame, COLUMNS)))
+        pd.testing.assert_frame_equal(
+            sums(people.read(other, COLUMNS)), sums(people.read(frame, COLUMNS))
+        )
 
 
 def test_counts_stand_for_rows(frame):
@@ -65,16 +83,21 @@ def test_what_has_no_engine_is_read_in_parts_that_add_up(frame, tmp_path, monkey
     frame.to_parquet(tmp_path / "cases.parquet")
     monkeypatch.setattr("fairlib.tables.ROWS", 77)
     pd.testing.assert_frame_equal(
-        sums(people.read(tmp_path / "cases.parquet", COLUMNS)), sums(people.read(frame, COLUMNS))
+        sums(people.read(tmp_path / "cases.parquet", COLUMNS)),
+        sums(people.read(frame, COLUMNS)),
     )
 
 
 def test_predictions_follow_from_the_threshold(frame):
     decided = frame.assign(prediction=(frame["score"] >= 0.3).astype(int))
     thresholded = people.read(frame, COLUMNS._replace(prediction=None, threshold=0.3))
-    pd.testing.assert_frame_equal(sums(thresholded), sums(people.read(decided, COLUMNS)))
+    pd.testing.assert_frame_equal(
+        sums(thresholded), sums(people.read(decided, COLUMNS))
+    )
     assert "0.3" in thresholded.notes[0]
-    turned = people.read(frame, COLUMNS._replace(prediction=None, threshold=0.3), positive=0)
+    turned = people.read(
+        frame, COLUMNS._replace(prediction=None, threshold=0.3), positive=0
+    )
     np.testing.assert_array_equal(turned.prediction, 1 - thresholded.prediction)
 
 
@@ -84,14 +107,18 @@ def test_without_labels_a_threshold_names_two_classes(frame):
 
 
 def test_labels_that_are_constant_still_have_another_class(frame):
-    counted = people.read(frame.assign(label=0), COLUMNS._replace(prediction=None), positive=1)
+    counted = people.read(
+        frame.assign(label=0), COLUMNS._replace(prediction=None), positive=1
+    )
     assert counted.classes == ("0", "1") and set(counted.prediction) == {0, 1}
 
 
 def test_groups_keep_the_order_of_categories_and_others_are_sorted(frame):
     ordered = frame.assign(sex=pd.Categorical(frame["sex"], ["x", "m", "f"]))
     assert people.read(ordered, COLUMNS).attributes["sex"].names == ("m", "f")
-    numbers = people.read(frame.assign(person=frame["person"] % 12), COLUMNS._replace(group=("person",)))
+    numbers = people.read(
+        frame.assign(person=frame["person"] % 12), COLUMNS._replace(group=("person",))
+    )
     assert numbers.attributes["person"].names == tuple(map(str, range(12)))
 
 
@@ -113,9 +140,13 @@ def test_values_that_differ_only_in_type_are_kept_apart(frame):
 
 
 def test_1_and_1_point_0_and_true_are_one_class(frame):
-    counted = people.read(frame.assign(prediction=frame["prediction"].astype(float)), COLUMNS)
+    counted = people.read(
+        frame.assign(prediction=frame["prediction"].astype(float)), COLUMNS
+    )
     assert counted.classes == ("0", "1")
-    assert people.read(frame.assign(prediction=frame["prediction"] == 1), COLUMNS).classes == ("0", "1")
+    assert people.read(
+        frame.assign(prediction=frame["prediction"] == 1), COLUMNS
+    ).classes == ("0", "1")
 
 
 def test_two_models_are_compared_without_labels(frame):
@@ -125,18 +156,31 @@ def test_two_models_are_compared_without_labels(frame):
 
 
 def test_another_models_classes_are_those_of_the_probability_too(frame):
-    frame, columns = frame.assign(other=["no", "yes"] * 250), COLUMNS._replace(label=None, prediction=None)
+    frame, columns = (
+        frame.assign(other=["no", "yes"] * 250),
+        COLUMNS._replace(label=None, prediction=None),
+    )
     columns = columns._replace(compare="other")
-    for counted in (people.read(frame, columns), people.by_level(frame, columns, 500)["sex"]):
+    for counted in (
+        people.read(frame, columns),
+        people.by_level(frame, columns, 500)["sex"],
+    ):
         assert counted.classes == ("no", "yes") and counted.positive == (1,)
         assert counted.count[counted.compare == 1].sum() == 250
-        assert counted.count[counted.prediction == 1].sum() == (frame["score"] >= 0.5).sum()
+        assert (
+            counted.count[counted.prediction == 1].sum()
+            == (frame["score"] >= 0.5).sum()
+        )
 
 
 def test_text_beside_numbers_is_one_class_in_whatever_column(frame):
     columns = COLUMNS._replace(probability=None, compare="other")
     text, same = frame["label"].astype(str), people.read(frame.assign(other=1), columns)
-    for change in ({"label": text}, {"prediction": frame["prediction"].astype(str)}, {"other": "1"}):
+    for change in (
+        {"label": text},
+        {"prediction": frame["prediction"].astype(str)},
+        {"other": "1"},
+    ):
         found = people.read(frame.assign(**{"other": 1, **change}), columns)
         assert found.classes == ("0", "1") and "read as one class" in found.notes[0]
         np.testing.assert_array_equal(np.sort(found.count), np.sort(same.count))
@@ -153,27 +197,47 @@ def test_several_classes_are_all_measured_unless_one_is_asked_for(frame):
 @pytest.mark.parametrize(
     ("change", "columns", "says"),
     [
-        ({}, COLUMNS._replace(group=("gender",)), "group: no column 'gender'; the columns are 'sex', 'race'"),
+        (
+            {},
+            COLUMNS._replace(group=("gender",)),
+            "group: no column 'gender'; the columns are 'sex', 'race'",
+        ),
         ({}, COLUMNS._replace(label="y"), "label: no column 'y'"),
         ({}, COLUMNS._replace(source="y"), "source: no column 'y'"),
         ({}, COLUMNS._replace(count="score"), "column 'score' must hold counts"),
-        ({"score": 1.5}, COLUMNS, r"column 'score' must lie in \[0, 1\], found 1.5 to 1.5"),
+        (
+            {"score": 1.5},
+            COLUMNS,
+            r"column 'score' must lie in \[0, 1\], found 1.5 to 1.5",
+        ),
         ({"score": "high"}, COLUMNS, "probability: column 'score' must hold numbers"),
         ({"score": np.nan}, COLUMNS, r"column 'score' has 500 missing value\(s\)"),
         ({"label": None}, COLUMNS, r"column 'label' has 500 missing value\(s\)"),
-        ({"prediction": ["a", "b"] * 250}, COLUMNS, "'label' and 'prediction' have no class in common: the labels are"),
+        (
+            {"prediction": ["a", "b"] * 250},
+            COLUMNS,
+            "'label' and 'prediction' have no class in common: the labels are",
+        ),
         (
             {"prediction": range(500)},
             COLUMNS,
             "'prediction' has 500 different values, too many .* name it as probability",
         ),
-        ({"label": range(500)}, COLUMNS, "'label' has 500 different values, too many for classes"),
+        (
+            {"label": range(500)},
+            COLUMNS,
+            "'label' has 500 different values, too many for classes",
+        ),
         (
             {"label": [0, 1, 2, 3] * 125},
             COLUMNS,
             "probability: column 'score' holds that of one class, and there are 4",
         ),
-        ({"label": [0, 1, 2, 3] * 125}, COLUMNS._replace(prediction=None), "in 'label': 0, 1, 2, 3; name it as"),
+        (
+            {"label": [0, 1, 2, 3] * 125},
+            COLUMNS._replace(prediction=None),
+            "in 'label': 0, 1, 2, 3; name it as",
+        ),
         ({"sex": [[1], [2]] * 250}, COLUMNS, "holds values that cannot be counted"),
     ],
 )
@@ -188,7 +252,8 @@ def test_other_bad_input_is_named(frame):
     with pytest.raises(ValueError, match="no rows"):
         people.read(frame[:0], COLUMNS)
     with pytest.raises(
-        ValueError, match="positive: no class 2 in column.s. 'label' and 'prediction'; they hold '0', '1'"
+        ValueError,
+        match="positive: no class 2 in column.s. 'label' and 'prediction'; they hold '0', '1'",
     ):
         people.read(frame, COLUMNS, positive=2)
     with pytest.raises(ValueError, match="names of columns must be words, found 7"):

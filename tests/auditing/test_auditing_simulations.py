@@ -41,14 +41,24 @@ def test_aims_are_met_but_for_the_monte_carlo_error(simulations, name):
         if aim := simulations.AIMS.get(quantity, ""):
             level = float(aim.strip("≥ %")) / 100
             within = 2 * max(error, (level * (1 - level) / (case.audits // 10)) ** 0.5)
-            assert share >= level - within if "≥" in aim else share <= level + within, quantity
+            assert share >= level - within if "≥" in aim else share <= level + within, (
+                quantity
+            )
 
 
 def test_what_is_written_is_what_was_measured(simulations):
     committed = pd.read_csv(simulations.RESULT.with_suffix(".csv"))
-    assert simulations.RESULT.read_text(encoding="utf-8") == simulations.written(committed)
+    assert simulations.RESULT.read_text(encoding="utf-8") == simulations.written(
+        committed
+    )
     assert set(committed["case"]) == {case.name for case in simulations.CASES}
-    aimed = committed[committed["quantity"].map(simulations.AIMS).fillna("") == "5 %"].dropna(subset="share_now")
-    assert (aimed["share_now"] <= 0.05 + 2 * aimed["error_now"].clip(lower=0.0154)).all()
-    held = committed[committed["quantity"].map(simulations.AIMS) == "≥ 93 %"].dropna(subset="share_now")
+    aimed = committed[
+        committed["quantity"].map(simulations.AIMS).fillna("") == "5 %"
+    ].dropna(subset="share_now")
+    assert (
+        aimed["share_now"] <= 0.05 + 2 * aimed["error_now"].clip(lower=0.0154)
+    ).all()
+    held = committed[committed["quantity"].map(simulations.AIMS) == "≥ 93 %"].dropna(
+        subset="share_now"
+    )
     assert (held["share_now"] >= 0.93 - 2 * held["error_now"]).all()

@@ -30,7 +30,9 @@ def annotate(rng, group, n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("accuracy", "share"), [(0.9, 0.4), (0.5, 0.5), (0.75, 0.15), (1.0, 0.5)])
+@pytest.mark.parametrize(
+    ("accuracy", "share"), [(0.9, 0.4), (0.5, 0.5), (0.75, 0.15), (1.0, 0.5)]
+)
 def test_prediction_powered_covers(accuracy, share):
     rng = np.random.default_rng(41)
     runs, missed = 150, 0
@@ -48,7 +50,11 @@ def mean_half_widths(accuracy, runs=30, n=500):
         cost, guess, group = population(rng, 20_000, share=0.5, accuracy=accuracy)
         shown = annotate(rng, group, n)
         powered.append(annotation.prediction_powered(cost, guess, shown).half_width)
-        alone.append(disparity_interval(cost[shown == 1], cost[shown == -1], method="welch").half_width)
+        alone.append(
+            disparity_interval(
+                cost[shown == 1], cost[shown == -1], method="welch"
+            ).half_width
+        )
     return np.mean(powered), np.mean(alone)
 
 
@@ -83,7 +89,10 @@ def test_gradient_by_differences():
     def difference(means):
         return means[0] / means[1] - means[2] / means[3]
 
-    numerical = [(difference(means + step) - difference(means - step)) / 2e-6 for step in 1e-6 * np.eye(4)]
+    numerical = [
+        (difference(means + step) - difference(means - step)) / 2e-6
+        for step in 1e-6 * np.eye(4)
+    ]
     np.testing.assert_allclose(annotation._gradient(means), numerical, rtol=1e-6)
 
 
@@ -92,7 +101,10 @@ def test_with_small_cells_it_is_undefined_and_says_why():
     cost, guess, group = population(rng, 3000, rate_a=0.05, rate_b=0.05)
     shown = annotate(rng, group, 60)
     found = annotation.prediction_powered(cost, guess, shown)
-    assert re.match(r"prediction powered: only . annotated in . with an error, fewer than 10", found.method)
+    assert re.match(
+        r"prediction powered: only . annotated in . with an error, fewer than 10",
+        found.method,
+    )
     assert np.isnan([found.low, found.high]).all() and not np.isnan(found.estimate)
     enough = annotation.prediction_powered(cost, guess, annotate(rng, group, 2000))
     assert enough.method == "prediction powered" and enough.low < enough.high
@@ -117,7 +129,9 @@ def annotate_strata(rng, cost, guess, group, n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rates", "accuracy"), [((0.25, 0.2), 0.9), ((0.1, 0.05), 0.7)])
+@pytest.mark.parametrize(
+    ("rates", "accuracy"), [((0.25, 0.2), 0.9), ((0.1, 0.05), 0.7)]
+)
 def test_stratified_covers_what_full_annotation_would_give(rates, accuracy):
     rng = np.random.default_rng(46)
     cost, guess, group = population(rng, 5000, *rates, accuracy=accuracy)
@@ -125,14 +139,18 @@ def test_stratified_covers_what_full_annotation_would_give(rates, accuracy):
     runs, missed = 50, 0
     for _ in range(runs):
         shown = annotate_strata(rng, cost, guess, group, 500)
-        missed += truth not in annotation.stratified(cost, shown, strata_of(cost, guess))
+        missed += truth not in annotation.stratified(
+            cost, shown, strata_of(cost, guess)
+        )
     assert missed <= stats.binom.ppf(0.999, runs, 0.05)
 
 
 def test_choosing_by_error_beats_chance():
     rng = np.random.default_rng(47)
     cost, guess, group = population(rng, 20_000, 0.1, 0.05)
-    by_error = annotation.stratified(cost, annotate_strata(rng, cost, guess, group, 600), strata_of(cost, guess))
+    by_error = annotation.stratified(
+        cost, annotate_strata(rng, cost, guess, group, 600), strata_of(cost, guess)
+    )
     by_chance = annotation.prediction_powered(cost, guess, annotate(rng, group, 600))
     assert by_error.half_width < 0.7 * by_chance.half_width
 
@@ -142,18 +160,26 @@ def test_annotating_all_leaves_no_doubt():
     cost, guess, group = population(rng, 500)
     found = annotation.stratified(cost, group, strata_of(cost, guess))
     assert found.low == pytest.approx(found.high)
-    assert found.estimate == pytest.approx(cost[group == 1].mean() - cost[group == -1].mean())
+    assert found.estimate == pytest.approx(
+        cost[group == 1].mean() - cost[group == -1].mean()
+    )
 
 
 def test_strata_with_too_few_of_either_group_are_undefined_and_say_why():
     rng = np.random.default_rng(49)
     cost, guess, group = population(rng, 400, 0.05, 0.02)
-    found = annotation.stratified(cost, annotate_strata(rng, cost, guess, group, 60), strata_of(cost, guess))
+    found = annotation.stratified(
+        cost, annotate_strata(rng, cost, guess, group, 60), strata_of(cost, guess)
+    )
     assert np.isnan(found.low) and "fewer than 10" in found.method
     rng = np.random.default_rng(52)
     cost, guess, group = population(rng, 4000, 0.3, 0.15, accuracy=0.995)
-    found = annotation.stratified(cost, annotate_strata(rng, cost, guess, group, 300), strata_of(cost, guess))
-    assert np.isnan(found.low) and re.search("all [0-9]+ annotated in stratum .* are of one group", found.method)
+    found = annotation.stratified(
+        cost, annotate_strata(rng, cost, guess, group, 300), strata_of(cost, guess)
+    )
+    assert np.isnan(found.low) and re.search(
+        "all [0-9]+ annotated in stratum .* are of one group", found.method
+    )
     assert not found.excludes(0)
 
 
@@ -178,32 +204,52 @@ def test_allocation_spends_the_budget_where_it_matters():
     [
         ({"predicted": [0.2, 0.4]}, "predicted must be a probability"),
         ({"predicted": [0.2, 1.4, 0, 1]}, "predicted must be a probability"),
-        ({"group": [1, -1, 1, -1]}, "group must be NaN where it is not annotated, found 0 such"),
-        ({"group": [1, np.nan, 1, np.nan]}, r"group must name both groups, \+1 and -1, found 0\.0, 1\.0"),
+        (
+            {"group": [1, -1, 1, -1]},
+            "group must be NaN where it is not annotated, found 0 such",
+        ),
+        (
+            {"group": [1, np.nan, 1, np.nan]},
+            r"group must name both groups, \+1 and -1, found 0\.0, 1\.0",
+        ),
         ({"group": [1, 2, np.nan, -1]}, "group must be -1, 0 or .1, found 2"),
         ({"cost": [0, 2, 0, 1]}, r"cost must be in \[0, max_cost=1\]"),
         ({"cost": [0, 1]}, "cost and group must have one length"),
     ],
 )
 def test_bad_input_is_named(change, message):
-    arguments = {"cost": [0, 1, 0, 1], "predicted": [0, 1, 0.5, 0.2], "group": [1, -1, np.nan, np.nan]} | change
+    arguments = {
+        "cost": [0, 1, 0, 1],
+        "predicted": [0, 1, 0.5, 0.2],
+        "group": [1, -1, np.nan, np.nan],
+    } | change
     with pytest.raises(ValueError, match=message):
         annotation.prediction_powered(**arguments)
 
 
 def test_bad_strata_and_budgets_are_named():
-    with pytest.raises(ValueError, match="at least two annotated examples everywhere, found fewer in y"):
+    with pytest.raises(
+        ValueError, match="at least two annotated examples everywhere, found fewer in y"
+    ):
         annotation.stratified([0, 1, 0, 1], [1, -1, 1, np.nan], ["x", "x", "y", "y"])
-    with pytest.raises(ValueError, match=r"group must be \+1 or -1 where it is annotated, found 0"):
+    with pytest.raises(
+        ValueError, match=r"group must be \+1 or -1 where it is annotated, found 0"
+    ):
         annotation.stratified([0, 1, 0], [1, -1, 0], ["x", "x", "x"])
     with pytest.raises(ValueError, match=r"annotations must be in \[1, 3\], found 4"):
         annotation.allocate(4, [0, 1, 0], [0.1, 0.2, 0.9])
-    with pytest.raises(ValueError, match="stratum must be known for all 4 examples, found 3"):
+    with pytest.raises(
+        ValueError, match="stratum must be known for all 4 examples, found 3"
+    ):
         annotation.stratified([0, 1, 0, 1], [1, -1, 1, -1], ["x", "x", "y", None])
-    with pytest.raises(ValueError, match="predicted must be a probability .* found nan"):
+    with pytest.raises(
+        ValueError, match="predicted must be a probability .* found nan"
+    ):
         annotation.allocate(2, [0, 1, 0], [0.1, np.nan, 0.9])
     with pytest.raises(ValueError, match="where it is not annotated, found 1 such"):
-        annotation.prediction_powered([0, 1, 0, 1], [0, 1, 0.5, 0.2], [1, -1, np.nan, -1])
+        annotation.prediction_powered(
+            [0, 1, 0, 1], [0, 1, 0.5, 0.2], [1, -1, np.nan, -1]
+        )
 
 
 def test_without_errors_the_budget_goes_with_the_sizes():

@@ -31,28 +31,42 @@ def mean_interval(values, alpha):
 @pytest.mark.parametrize("rounds", [1, 2, 5, 9])
 @pytest.mark.parametrize("rate", [0.001, 0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 0.999])
 @pytest.mark.parametrize("alpha", [0.3, 0.05])
-def test_a_true_mean_is_rejected_at_most_as_often_as_promised_by_enumeration(rounds, rate, alpha):
+def test_a_true_mean_is_rejected_at_most_as_often_as_promised_by_enumeration(
+    rounds, rate, alpha
+):
     """All 2^m sequences of 0 and 1 with their exact probabilities: no simulation, no tolerance but rounding."""
     z = sequences([0.0, 1.0], rounds)
     probability = np.prod(np.where(z == 1, rate, 1 - rate), axis=0)
     assert probability[betting.rejects(z, rate, alpha=alpha)].sum() <= alpha + 1e-12
 
 
-@pytest.mark.parametrize("weights", [(0.5, 0.0, 0.5), (0.05, 0.9, 0.05), (0.01, 0.97, 0.02), (0.6, 0.3, 0.1)])
+@pytest.mark.parametrize(
+    "weights", [(0.5, 0.0, 0.5), (0.05, 0.9, 0.05), (0.01, 0.97, 0.02), (0.6, 0.3, 0.1)]
+)
 def test_the_same_for_differences_of_matched_costs(weights):
     z = sequences([0.0, 0.5, 1.0], 7)
-    probability = np.prod(np.select([z == 0, z == 0.5], weights[:2], weights[2]), axis=0)
+    probability = np.prod(
+        np.select([z == 0, z == 0.5], weights[:2], weights[2]), axis=0
+    )
     mean = 0.5 * weights[1] + weights[2]
     for alpha in (0.3, 0.05):
         for values, truth in ((z, mean), (1 - z, 1 - mean)):
-            assert probability[betting.rejects(values, truth, alpha=alpha)].sum() <= alpha + 1e-12
+            assert (
+                probability[betting.rejects(values, truth, alpha=alpha)].sum()
+                <= alpha + 1e-12
+            )
 
 
 HARD = {
     "rare": (0.01, lambda rng, shape: rng.random(shape) < 0.01),
     "common": (0.99, lambda rng, shape: rng.random(shape) < 0.99),
     "skewed": (0.05 / 1.05, lambda rng, shape: rng.beta(0.05, 1.0, shape)),
-    "matched": (0.5, lambda rng, shape: (1 + (rng.random(shape) < 0.05) - (rng.random(shape) < 0.05)) / 2),
+    "matched": (
+        0.5,
+        lambda rng, shape: (
+            (1 + (rng.random(shape) < 0.05) - (rng.random(shape) < 0.05)) / 2
+        ),
+    ),
 }
 
 
@@ -77,7 +91,9 @@ def test_bundles_keep_the_guarantee(monkeypatch):
         sums, sizes, factors = betting._bundled([z])
         assert len(sums) < 400 and sizes.sum() == 400
         share = ALPHA
-        for drawn, size, factor in zip(sums[:, 0], sizes[:, 0], factors[:, 0], strict=True):
+        for drawn, size, factor in zip(
+            sums[:, 0], sizes[:, 0], factors[:, 0], strict=True
+        ):
             share = betting.next_share(share, drawn, factor, 0.5, size)
         missed += share >= 1
     assert missed <= stats.binom.ppf(0.9999, runs, ALPHA)
@@ -85,7 +101,11 @@ def test_bundles_keep_the_guarantee(monkeypatch):
 
 # --- one interval ---
 
-numbers = st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.6, 1.0]) | st.floats(0, 1), min_size=1, max_size=40)
+numbers = st.lists(
+    st.sampled_from([0.0, 0.2, 0.5, 0.6, 1.0]) | st.floats(0, 1),
+    min_size=1,
+    max_size=40,
+)
 
 
 @given(numbers, st.floats(0.01, 0.4))
@@ -93,7 +113,9 @@ numbers = st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.6, 1.0]) | st.floats(0, 1),
 def test_a_test_that_rejects_a_mean_rejects_all_smaller_ones(values, alpha):
     """The bisection is right only if the rejected means have no gap."""
     grid = np.linspace(0.001, 1, 400)
-    rejected = betting.rejects(np.repeat(np.array(values)[:, None], len(grid), axis=1), grid, alpha=alpha)
+    rejected = betting.rejects(
+        np.repeat(np.array(values)[:, None], len(grid), axis=1), grid, alpha=alpha
+    )
     assert np.all(np.diff(rejected.astype(int)) <= 0)
 
 
@@ -106,8 +128,14 @@ def test_ends_agree_with_a_search_by_brute_force(values, alpha):
     grid = np.linspace(0.0005, 1, 2000)
     columns = np.repeat(values[:, None], len(grid), axis=1)
     # No end is looked for beyond the average itself, which a bet of 60 % confidence may reject.
-    by_search = min(np.max(grid[betting.rejects(columns, grid, alpha=alpha)], initial=0), values.mean())
-    above = 1 - min(np.max(grid[betting.rejects(1 - columns, grid, alpha=alpha)], initial=0), 1 - values.mean())
+    by_search = min(
+        np.max(grid[betting.rejects(columns, grid, alpha=alpha)], initial=0),
+        values.mean(),
+    )
+    above = 1 - min(
+        np.max(grid[betting.rejects(1 - columns, grid, alpha=alpha)], initial=0),
+        1 - values.mean(),
+    )
     assert low == pytest.approx(min(by_search, above), abs=1.1e-3)
     assert high == pytest.approx(max(by_search, above), abs=1.1e-3)
 
@@ -125,12 +153,16 @@ def test_many_games_at_once_are_the_same_game():
     z = np.random.default_rng(3).random((60, 25)) ** 3
     low = np.array([mean_interval(column, ALPHA)[0] for column in z.T])
     assert betting.rejects(z, low, alpha=ALPHA).all()
-    assert not betting.rejects(z, low + 2e-4 * (z.mean(axis=0) - low), alpha=ALPHA).any()
+    assert not betting.rejects(
+        z, low + 2e-4 * (z.mean(axis=0) - low), alpha=ALPHA
+    ).any()
 
 
 def test_stakes_are_concave_and_nothing_is_staked_of_nothing():
     assert betting.STAKES[0] == 0
-    assert 0 < betting.STAKES[-1] < betting.STAKES[-2]  # else the goal is approached and never reached
+    assert (
+        0 < betting.STAKES[-1] < betting.STAKES[-2]
+    )  # else the goal is approached and never reached
     assert np.all(np.diff(betting.STAKES, 2) < 1e-12)
     p = np.arange(1, betting.KNOTS) / betting.KNOTS
     digital, star = stats.norm.pdf(stats.norm.ppf(p)), p * np.sqrt(2 * np.log(1 / p))
@@ -144,7 +176,9 @@ def test_one_number_says_nothing():
     assert mean_interval(np.array([0.4]), ALPHA) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize(("value", "low", "high"), [(0.0, 0.0, 0.1), (1.0, 0.9, 1.0), (0.5, 0.45, 0.55)])
+@pytest.mark.parametrize(
+    ("value", "low", "high"), [(0.0, 0.0, 0.1), (1.0, 0.9, 1.0), (0.5, 0.45, 0.55)]
+)
 def test_constant_numbers(value, low, high):
     found = mean_interval(np.full(60, value), ALPHA)
     assert low <= found[0] <= value <= found[1] <= high
@@ -164,7 +198,10 @@ def test_blocks_leave_none_out():
 def test_swapping_the_groups_mirrors_the_blocks():
     rng = np.random.default_rng(0)
     small, large = rng.random(20), rng.random(90)
-    one, other = (betting.matched_blocks(*pair, rng=1) for pair in ((small, large), (large, small)))
+    one, other = (
+        betting.matched_blocks(*pair, rng=1)
+        for pair in ((small, large), (large, small))
+    )
     assert len(one) == len(other) == 20
     assert one.mean() == pytest.approx(1 - other.mean(), abs=0.02)
 
@@ -173,7 +210,10 @@ def test_swapping_the_groups_mirrors_the_blocks():
 
 COSTS = {
     **{
-        f"error {rate:%}": lambda rng, n, rate=rate: (rng.random(n) < rate).astype(float) for rate in (0.2, 0.001, 1e-5)
+        f"error {rate:%}": lambda rng, n, rate=rate: (rng.random(n) < rate).astype(
+            float
+        )
+        for rate in (0.2, 0.001, 1e-5)
     },
     "no error": lambda rng, n: np.zeros(n),
     "skewed": lambda rng, n: rng.beta(0.05, 10, n),
@@ -184,15 +224,22 @@ COSTS = {
 @pytest.mark.parametrize("kind", COSTS)
 def test_it_is_quick_and_not_wide(kind):
     rng, n, gamma = np.random.default_rng(1), 3160, 0.3
-    cost_a, cost_b = COSTS[kind](rng, round(gamma * n)), COSTS[kind](rng, n - round(gamma * n))
+    cost_a, cost_b = (
+        COSTS[kind](rng, round(gamma * n)),
+        COSTS[kind](rng, n - round(gamma * n)),
+    )
     taken = []
-    while not taken or (min(taken) > 1 and len(taken) < 3):  # a machine may have other things to do
+    while not taken or (
+        min(taken) > 1 and len(taken) < 3
+    ):  # a machine may have other things to do
         started = time.process_time()
         found = disparity_interval(cost_a, cost_b, confidence=0.9999)
         taken.append(time.process_time() - started)
     assert min(taken) < 1
     assert 0 in found
-    assert found.half_width < 40 / (gamma * n) + 9 * np.sqrt((cost_a.var() / gamma + cost_b.var() / (1 - gamma)) / n)
+    assert found.half_width < 40 / (gamma * n) + 9 * np.sqrt(
+        (cost_a.var() / gamma + cost_b.var() / (1 - gamma)) / n
+    )
 
 
 @pytest.mark.parametrize("kind", ["error 0.001000%", "nearly constant"])
@@ -204,7 +251,9 @@ def test_a_million_examples_are_played_in_not_too_many_rounds(kind):
     assert sizes.sum() == len(z) and sums.sum() == pytest.approx(z.sum())
 
 
-@pytest.mark.parametrize("kind", ["error 20.000000%", "no error", "skewed", "nearly constant"])
+@pytest.mark.parametrize(
+    "kind", ["error 20.000000%", "no error", "skewed", "nearly constant"]
+)
 def test_bundles_and_games_of_other_lengths_make_no_interval_wider(kind, monkeypatch):
     z = COSTS[kind](np.random.default_rng(2), 1000)
     z = (1 + z - z[::-1]) / 2

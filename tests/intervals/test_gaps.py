@@ -13,9 +13,9 @@ from scipy import stats
 from fairlib.intervals import gaps
 
 LEVEL = 0.95
-counts = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=2, max_size=6).map(
-    lambda rows: ([min(x, n) for x, n in rows], [n for _, n in rows])
-)
+counts = st.lists(
+    st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=2, max_size=6
+).map(lambda rows: ([min(x, n) for x, n in rows], [n for _, n in rows]))
 
 
 def many_ends(errors, sizes, *, alpha=0.05):
@@ -25,10 +25,14 @@ def many_ends(errors, sizes, *, alpha=0.05):
     def looked_up(radius):
         below, above = [], []
         for g, n in enumerate(sizes):
-            low, high = gaps.limits(np.arange(n + 1.0), np.full(n + 1, float(n)), radius)
+            low, high = gaps.limits(
+                np.arange(n + 1.0), np.full(n + 1, float(n)), radius
+            )
             below.append(low[:, errors[:, g]])
             above.append(high[:, errors[:, g]])
-        return np.stack(below, axis=-1), np.stack(above, axis=-1)  # (corners, data sets, groups)
+        return np.stack(below, axis=-1), np.stack(
+            above, axis=-1
+        )  # (corners, data sets, groups)
 
     low_radius, high_radius = gaps.radii(alpha, groups=len(sizes))
     below, above = looked_up(low_radius)
@@ -42,7 +46,10 @@ def many_ends(errors, sizes, *, alpha=0.05):
 
 def percentile_bootstrap(errors, sizes, *, replicates, rng):
     """What is widely done: the percentiles of the gap of resampled examples."""
-    drawn = rng.binomial(sizes, np.asarray(errors) / sizes, size=(replicates, len(sizes))) / sizes
+    drawn = (
+        rng.binomial(sizes, np.asarray(errors) / sizes, size=(replicates, len(sizes)))
+        / sizes
+    )
     return np.quantile(drawn.max(axis=1) - drawn.min(axis=1), [0.025, 0.975])
 
 
@@ -65,22 +72,36 @@ def test_coverage_by_enumeration_of_all_data(sizes):
     low, high = many_ends(errors, sizes)
     rates = [0.01, 0.05, 0.2, 0.5] if len(sizes) == 2 else [0.02, 0.2, 0.5]
     for truth in itertools.product(rates, repeat=len(sizes)):
-        probability = np.prod([stats.binom.pmf(errors[:, g], n, truth[g]) for g, n in enumerate(sizes)], axis=0)
+        probability = np.prod(
+            [stats.binom.pmf(errors[:, g], n, truth[g]) for g, n in enumerate(sizes)],
+            axis=0,
+        )
         gap = max(truth) - min(truth)
         covered = probability[(low <= gap + 1e-12) & (high >= gap - 1e-12)].sum()
         assert covered >= LEVEL, (truth, covered)
 
 
-CASES = [(k, sizes, rate) for k in (2, 3, 20) for sizes in ("equal", "unequal") for rate in (0.01, 0.2)]
+CASES = [
+    (k, sizes, rate)
+    for k in (2, 3, 20)
+    for sizes in ("equal", "unequal")
+    for rate in (0.01, 0.2)
+]
 
 
 def group_sizes(k, kind, n):
-    return [n] * k if kind == "equal" else np.geomspace(max(5, n // 20), n, k).astype(int).tolist()
+    return (
+        [n] * k
+        if kind == "equal"
+        else np.geomspace(max(5, n // 20), n, k).astype(int).tolist()
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("k", "kind", "rate"), CASES)
-def test_no_gap_is_covered_by_this_interval_and_never_by_percentiles_of_a_bootstrap(k, kind, rate):
+def test_no_gap_is_covered_by_this_interval_and_never_by_percentiles_of_a_bootstrap(
+    k, kind, rate
+):
     rng, sets = np.random.default_rng(k), min(1000, 5000 // k)
     for n in (20, 300):
         sizes = group_sizes(k, kind, n)
@@ -89,8 +110,13 @@ def test_no_gap_is_covered_by_this_interval_and_never_by_percentiles_of_a_bootst
         assert (high >= 0).all()
         covered = (low == 0).mean()
         assert covered >= LEVEL - 4 * np.sqrt(0.05 * 0.95 / sets), (n, covered)
-        if n * rate >= 20 and k > 2 and kind == "equal":  # two groups of one size are often exactly equal
-            boot = [percentile_bootstrap(x, sizes, replicates=200, rng=rng)[0] for x in errors[:50]]
+        if (
+            n * rate >= 20 and k > 2 and kind == "equal"
+        ):  # two groups of one size are often exactly equal
+            boot = [
+                percentile_bootstrap(x, sizes, replicates=200, rng=rng)[0]
+                for x in errors[:50]
+            ]
             assert np.mean(np.array(boot) <= 0) == 0
 
 
@@ -108,7 +134,12 @@ def test_real_gaps_are_covered(k, shape):
         sizes = group_sizes(k, "unequal", n)
         low, high = many_ends(rng.binomial(sizes, rates, size=(sets, k)), sizes)
         covered = ((low <= gap + 1e-12) & (high >= gap - 1e-12)).mean()
-        assert covered >= LEVEL - 4 * np.sqrt(0.05 * 0.95 / sets), (gap, base, n, covered)
+        assert covered >= LEVEL - 4 * np.sqrt(0.05 * 0.95 / sets), (
+            gap,
+            base,
+            n,
+            covered,
+        )
 
 
 # --- the shape --------------------------------------------------------------------------------------------------------
@@ -126,7 +157,9 @@ def test_radius_against_simulated_normals(k):
 def test_radius_of_one_ordered_pair_against_simulated_normals():
     first, second = np.random.default_rng(8).normal(size=(2, 100_000))
     x, y = gaps.radius(0.05, groups=None) * gaps.STAIRS
-    assert ((first[:, None] <= x) & (second[:, None] <= y)).any(axis=1).mean() == pytest.approx(0.95, abs=0.003)
+    assert ((first[:, None] <= x) & (second[:, None] <= y)).any(
+        axis=1
+    ).mean() == pytest.approx(0.95, abs=0.003)
 
 
 def test_nearly_as_narrow_as_tukey_and_far_narrower_than_a_square():
@@ -136,7 +169,9 @@ def test_nearly_as_narrow_as_tukey_and_far_narrower_than_a_square():
         disc = gaps.radius(0.05, groups=k)
         assert tukey < disc < worst * tukey and disc < square
     assert square / tukey > 1.15
-    assert np.sqrt(2) * stats.norm.ppf((1 + 0.95**0.5) / 2) / stats.norm.ppf(0.975) == pytest.approx(1.61, abs=0.01)
+    assert np.sqrt(2) * stats.norm.ppf((1 + 0.95**0.5) / 2) / stats.norm.ppf(
+        0.975
+    ) == pytest.approx(1.61, abs=0.01)
 
 
 def test_large_groups_give_the_normal_theory_difference():
@@ -169,9 +204,16 @@ def test_order_and_names_of_groups_do_not_matter(data, random):
 @settings(max_examples=40, deadline=None)
 def test_errors_and_successes_have_the_same_gap_and_more_confidence_is_wider(data):
     errors, sizes = data
-    one, other = gaps.interval(errors, sizes), gaps.interval([n - x for x, n in zip(errors, sizes, strict=True)], sizes)
-    assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high), abs=1e-9)
-    assert 0 <= one.low <= one.estimate + 1e-12 and one.estimate - 1e-12 <= one.high <= 1
+    one, other = (
+        gaps.interval(errors, sizes),
+        gaps.interval([n - x for x, n in zip(errors, sizes, strict=True)], sizes),
+    )
+    assert (one.estimate, one.low, one.high) == pytest.approx(
+        (other.estimate, other.low, other.high), abs=1e-9
+    )
+    assert (
+        0 <= one.low <= one.estimate + 1e-12 and one.estimate - 1e-12 <= one.high <= 1
+    )
     wide = gaps.interval(*data, confidence=0.99)
     assert wide.low <= one.low and one.high <= wide.high
 
@@ -192,7 +234,10 @@ def test_a_group_of_one_makes_the_gap_uncertain_not_wrong():
 
 
 def test_series_go_by_their_names():
-    errors, totals = pd.Series({"x": 3, "<b>": 9, "z": 1}), pd.Series({"z": 40, "<b>": 60, "x": 50})
+    errors, totals = (
+        pd.Series({"x": 3, "<b>": 9, "z": 1}),
+        pd.Series({"z": 40, "<b>": 60, "x": 50}),
+    )
     assert gaps.interval(errors, totals) == gaps.interval([3, 9, 1], [50, 60, 40])
 
 
@@ -204,10 +249,22 @@ def test_series_go_by_their_names():
         (lambda: gaps.interval([3, 1], [2, 2]), "group 0 has 3 of 2"),
         (lambda: gaps.interval([0, 1], [0, 2]), "group 0 has 0 of 0"),
         (lambda: gaps.interval([0.5, 1], [2, 2]), "group 0 has 0.5 of 2"),
-        (lambda: gaps.interval({"a": 1, "b": np.nan}, {"a": 2, "b": 2}), "group 'b' has nan of 2"),
-        (lambda: gaps.interval({"a": 1, "b": 1}, {"a": 2, "c": 2}), "the same groups, 2 or more, found 2, 2"),
-        (lambda: gaps.interval([1, 1, 1], [2, 2]), "the same groups, 2 or more, found 3, 2"),
-        (lambda: gaps.interval([1, 1], [2, 2], confidence=95), "confidence must be in .*, found 95"),
+        (
+            lambda: gaps.interval({"a": 1, "b": np.nan}, {"a": 2, "b": 2}),
+            "group 'b' has nan of 2",
+        ),
+        (
+            lambda: gaps.interval({"a": 1, "b": 1}, {"a": 2, "c": 2}),
+            "the same groups, 2 or more, found 2, 2",
+        ),
+        (
+            lambda: gaps.interval([1, 1, 1], [2, 2]),
+            "the same groups, 2 or more, found 3, 2",
+        ),
+        (
+            lambda: gaps.interval([1, 1], [2, 2], confidence=95),
+            "confidence must be in .*, found 95",
+        ),
     ],
 )
 def test_wrong_input_is_named(call, message):

@@ -23,10 +23,18 @@ def ends(name, groups, *, alpha=0.05):
 
 @pytest.mark.parametrize("name", [*FINITE, "bernstein_sample", "welch"])
 def test_counts_say_what_the_costs_do(name):
-    for (x_a, n_a), (x_b, n_b) in (((3, 11), (2, 7)), ((5, 5), (1, 40)), ((1, 1), (2, 9))):
+    for (x_a, n_a), (x_b, n_b) in (
+        ((3, 11), (2, 7)),
+        ((5, 5), (1, 40)),
+        ((1, 1), (2, 9)),
+    ):
         if name != "welch" or n_a > 1:  # the variance of a single cost is 0
-            costs = (np.repeat([1.0, 0.0], [x, n - x]) for x, n in ((x_a, n_a), (x_b, n_b)))
-            assert ends(name, [*costs]) == pytest.approx(METHODS[name].counts(x_a, n_a, x_b, n_b, alpha=0.05))
+            costs = (
+                np.repeat([1.0, 0.0], [x, n - x]) for x, n in ((x_a, n_a), (x_b, n_b))
+            )
+            assert ends(name, [*costs]) == pytest.approx(
+                METHODS[name].counts(x_a, n_a, x_b, n_b, alpha=0.05)
+            )
 
 
 @pytest.mark.parametrize("name", ["maximal", "sample"])
@@ -41,7 +49,9 @@ def test_the_papers_interval_is_the_one_of_bernstein(groups, name):
 def test_centred_is_the_papers_interval_for_centred_costs(groups):
     """Its two inputs hold for every distribution: try the worst, costs of 0 and 1, half each."""
     gamma = 40 / 130
-    t = bernstein.half_width(130, variance=1 / (4 * gamma * (1 - gamma)), gamma=gamma, max_cost=0.5)
+    t = bernstein.half_width(
+        130, variance=1 / (4 * gamma * (1 - gamma)), gamma=gamma, max_cost=0.5
+    )
     low, high = ends("bernstein_centred", groups)
     assert (high - low) / 2 == pytest.approx(t)
     worst = np.repeat([0.5, -0.5, 0.5, -0.5], [20, 20, 45, 45])
@@ -52,7 +62,9 @@ def test_centred_is_the_papers_interval_for_centred_costs(groups):
 def test_welch_is_scipys(groups):
     for a, b in (groups, (groups[0][:2], groups[1])):
         expected = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.9)
-        assert ends("welch", (a, b), alpha=0.1) == pytest.approx((expected.low, expected.high))
+        assert ends("welch", (a, b), alpha=0.1) == pytest.approx(
+            (expected.low, expected.high)
+        )
 
 
 def test_welch_without_variance_has_no_width_and_one_example_is_refused():
@@ -63,7 +75,9 @@ def test_welch_without_variance_has_no_width_and_one_example_is_refused():
 
 def test_hoeffding_in_plain_numbers():
     low, high = METHODS["hoeffding"].counts(30, 100, 20, 100, alpha=0.05)
-    assert (low, high) == pytest.approx((0.1 - np.sqrt(0.01 * np.log(40)), 0.1 + np.sqrt(0.01 * np.log(40))))
+    assert (low, high) == pytest.approx(
+        (0.1 - np.sqrt(0.01 * np.log(40)), 0.1 + np.sqrt(0.01 * np.log(40)))
+    )
 
 
 def test_empirical_bernstein_in_plain_numbers():
@@ -71,7 +85,9 @@ def test_empirical_bernstein_in_plain_numbers():
     for n, deviation in ((10, 0.5), (10_001, np.sqrt(2 * np.log(20 / 0.05) / 10_000))):
         log_term = np.log(2 / (0.9 * 0.05))
         t = deviation * np.sqrt(4 / n * log_term) + log_term / (3 * n)
-        assert METHODS["empirical_bernstein"].counts(0, n, 0, n, alpha=0.05) == pytest.approx((-t, t))
+        assert METHODS["empirical_bernstein"].counts(
+            0, n, 0, n, alpha=0.05
+        ) == pytest.approx((-t, t))
 
 
 @pytest.mark.parametrize("name", FINITE)

@@ -31,24 +31,38 @@ def test_holm_is_that_of_statsmodels_and_undefined_questions_are_none():
 
 
 def test_nothing_to_adjust():
-    assert len(multiplicity.holm([])) == 0 and np.isnan(multiplicity.holm([np.nan])).all()
+    assert (
+        len(multiplicity.holm([])) == 0 and np.isnan(multiplicity.holm([np.nan])).all()
+    )
 
 
 def by_loop(observed, null):
     """Westfall and Young's step-down, literally."""
     every = np.vstack([observed, null])
     every = (every - every.mean(axis=0)) / every.std(axis=0)
-    order, result, largest = np.argsort(-every[0], kind="stable"), np.empty(len(observed)), 0.0
+    order, result, largest = (
+        np.argsort(-every[0], kind="stable"),
+        np.empty(len(observed)),
+        0.0,
+    )
     for rank, i in enumerate(order):
-        largest = max(largest, np.mean([max(draw[order[rank:]]) >= every[0, i] - 1e-12 for draw in every]))
+        largest = max(
+            largest,
+            np.mean([max(draw[order[rank:]]) >= every[0, i] - 1e-12 for draw in every]),
+        )
         result[i] = largest
     return result
 
 
 def test_max_t_against_a_loop():
     rng = np.random.default_rng(0)
-    observed, null = rng.normal(size=6).round(1), rng.normal(size=(50, 6)).round(1)  # with ties
-    np.testing.assert_allclose(multiplicity.max_t(observed, null), by_loop(observed, null))
+    observed, null = (
+        rng.normal(size=6).round(1),
+        rng.normal(size=(50, 6)).round(1),
+    )  # with ties
+    np.testing.assert_allclose(
+        multiplicity.max_t(observed, null), by_loop(observed, null)
+    )
 
 
 def test_units_do_not_matter():
@@ -75,7 +89,9 @@ def test_one_question_is_an_ordinary_permutation_test():
 def test_undefined_and_infinite_statistics():
     null = np.array([[0.1, np.nan, 1.0], [0.2, 5.0, np.inf], [0.3, 1.0, 2.0]])
     p = multiplicity.max_t([np.nan, 2.0, np.inf], null)
-    assert np.isnan(p[0]) and p[1] >= 0.5 and p[2] >= 0.75  # two of three draws are as far, on some question
+    assert (
+        np.isnan(p[0]) and p[1] >= 0.5 and p[2] >= 0.75
+    )  # two of three draws are as far, on some question
     assert multiplicity.max_t([np.inf], np.full((3, 1), np.inf)) == 1
     assert np.isnan(multiplicity.max_t([np.nan], np.ones((3, 1)))).all()
 
@@ -105,12 +121,21 @@ def test_discoveries_hardly_change_with_the_seed():
     for seed in range(10):
         p = (1 + np.random.default_rng(seed).binomial(9999, truth)) / 10_000
         found = fairlib.discoveries(p, draws=9999)
-        assert not (should & (found == "no")).any() and not (~should & (found == "yes")).any()
+        assert (
+            not (should & (found == "no")).any()
+            and not (~should & (found == "yes")).any()
+        )
         assert (found == "undecided").mean() < 0.05
 
 
 def test_too_few_draws_for_so_many_questions_are_refused():
-    with pytest.raises(ValueError, match="draws must be at least 4,799 for 240 questions at once, found 200"):
+    with pytest.raises(
+        ValueError,
+        match="draws must be at least 4,799 for 240 questions at once, found 200",
+    ):
         fairlib.discoveries(np.full(240, 1 / 201), draws=200)
     assert (fairlib.discoveries(np.full(240, 1 / 4800), draws=4799) != "no").all()
-    assert fairlib.discoveries([np.nan, 0.001], draws=999).tolist() == ["undecided", "yes"]
+    assert fairlib.discoveries([np.nan, 0.001], draws=999).tolist() == [
+        "undecided",
+        "yes",
+    ]

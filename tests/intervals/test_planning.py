@@ -25,7 +25,9 @@ def test_an_observed_difference_as_large_as_the_claimable_one_is_a_coin_toss():
     for bias, gamma in ((0.05, 0.5), (0.1, 0.2)):
         n = bernstein.sample_size(bias, variance="maximal", gamma=gamma)
         options = {"method": "bernstein_maximal", "gamma": gamma}
-        assert planning.sample_size(bias, power=0.5, **options) == pytest.approx(n, rel=0.002)
+        assert planning.sample_size(bias, power=0.5, **options) == pytest.approx(
+            n, rel=0.002
+        )
     found = planning.smallest_bias(3160, power=0.5, method="bernstein_maximal")
     assert found == pytest.approx(0.09742, abs=5e-4)
 
@@ -33,19 +35,31 @@ def test_an_observed_difference_as_large_as_the_claimable_one_is_a_coin_toss():
 # --- power ---
 
 
-@pytest.mark.parametrize("method", [name for name in COUNTED if not METHODS[name].paired])
+@pytest.mark.parametrize(
+    "method", [name for name in COUNTED if not METHODS[name].paired]
+)
 @pytest.mark.parametrize(("n", "gamma"), [(44, 0.5), (60, 0.2)])
 def test_power_is_the_sum_over_all_tables(method, n, gamma):
-    n = n // 4 if method == "exact_unconditional" else n  # whose interval takes one table at a time
+    n = (
+        n // 4 if method == "exact_unconditional" else n
+    )  # whose interval takes one table at a time
     n_a = round(gamma * n)
     n_b = n - n_a
     x_a, x_b = np.arange(n_a + 1)[:, None], np.arange(n_b + 1)[None, :]
     if method == "exact_unconditional":
-        low = np.array([[proportions._exact_low(i, n_a, j, n_b, 0.05) for j in x_b[0]] for i in x_a[:, 0]])
+        low = np.array(
+            [
+                [proportions._exact_low(i, n_a, j, n_b, 0.05) for j in x_b[0]]
+                for i in x_a[:, 0]
+            ]
+        )
     else:
         low = METHODS[method].counts(x_a, n_a, x_b, n_b, alpha=0.05)[0]
     probability = stats.binom.pmf(x_a, n_a, 0.65) * stats.binom.pmf(x_b, n_b, 0.15)
-    found, expected = power_of(n, 0.5, error=0.15, gamma=gamma, method=method), probability[low > 0].sum()
+    found, expected = (
+        power_of(n, 0.5, error=0.15, gamma=gamma, method=method),
+        probability[low > 0].sum(),
+    )
     if method == "exact_unconditional":  # a lower bound
         assert expected - 0.05 <= found <= expected + 1e-7
     else:
@@ -55,10 +69,16 @@ def test_power_is_the_sum_over_all_tables(method, n, gamma):
 @pytest.mark.parametrize("method", [name for name in COUNTED if METHODS[name].paired])
 def test_power_is_the_sum_over_all_tables_of_pairs(method):
     n, only_a, only_b = 40, 0.4, 0.1
-    counts = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)])
+    counts = np.array(
+        [(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)]
+    )
     low = METHODS[method].counts(counts[:, 0], counts[:, 1], n, alpha=0.05)[0]
-    expected = stats.multinomial.pmf(counts, n, [only_a, only_b, 1 - only_a - only_b])[low > 0].sum()
-    found = power_of(n, only_a - only_b, discordant=only_a + only_b, error=0.2, method=method)
+    expected = stats.multinomial.pmf(counts, n, [only_a, only_b, 1 - only_a - only_b])[
+        low > 0
+    ].sum()
+    found = power_of(
+        n, only_a - only_b, discordant=only_a + only_b, error=0.2, method=method
+    )
     assert found == pytest.approx(expected, abs=1e-7)
 
 
@@ -66,43 +86,77 @@ def test_power_is_the_sum_over_all_tables_of_pairs(method):
 def test_simulated_power_is_that_of_the_interval(method):
     """Enumerated: all that may come, in the order in which it comes, and the share that shows a difference."""
     paired = METHODS[method].paired
-    kinds = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]] if paired else [[1, 1], [1, 0], [0, 1], [0, 0]], dtype=float)
-    chances = np.array([0.55, 0.1, 0.35] if paired else [0.7 * 0.2, 0.7 * 0.8, 0.3 * 0.2, 0.3 * 0.8])
+    kinds = np.array(
+        [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
+        if paired
+        else [[1, 1], [1, 0], [0, 1], [0, 0]],
+        dtype=float,
+    )
+    chances = np.array(
+        [0.55, 0.1, 0.35] if paired else [0.7 * 0.2, 0.7 * 0.8, 0.3 * 0.2, 0.3 * 0.8]
+    )
     drawn = np.array(list(itertools.product(range(len(kinds)), repeat=6))).T
     cost_a, cost_b = np.moveaxis(kinds[drawn], -1, 0)
     shown = betting.rejects((1 + cost_a - cost_b) / 2, 0.5, alpha=0.2)
     expected = chances[drawn].prod(axis=0)[shown].sum()
-    options = {"bias": 0.45, "discordant": 0.65} if paired else {"bias": 0.5, "error": 0.2}
+    options = (
+        {"bias": 0.45, "discordant": 0.65} if paired else {"bias": 0.5, "error": 0.2}
+    )
     found = power_of(6 if paired else 12, method=method, confidence=0.6, **options)
-    assert found == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / planning.GAMES))
+    assert found == pytest.approx(
+        expected, abs=4 * np.sqrt(expected * (1 - expected) / planning.GAMES)
+    )
     for a, b in zip(cost_a.T[::50], cost_b.T[::50], strict=True):
-        interval = disparity_interval(a, b, method=method, paired=paired, confidence=0.6, rng=1)
-        game = np.random.default_rng(1).permutation((1 + a - b) / 2) if paired else betting.matched_blocks(a, b, rng=1)
+        interval = disparity_interval(
+            a, b, method=method, paired=paired, confidence=0.6, rng=1
+        )
+        game = (
+            np.random.default_rng(1).permutation((1 + a - b) / 2)
+            if paired
+            else betting.matched_blocks(a, b, rng=1)
+        )
         assert (interval.low > 0) == betting.rejects(game[:, None], 0.5, alpha=0.2)[0]
 
 
 @pytest.mark.parametrize("method", QUICK)
 def test_power_grows_and_sample_size_and_smallest_bias_are_inverses(method):
-    options = {"method": method, "error": 0.1, "discordant": 0.4 if METHODS[method].paired else None}
+    options = {
+        "method": method,
+        "error": 0.1,
+        "discordant": 0.4 if METHODS[method].paired else None,
+    }
     powers = [power_of(n, 0.1, **options) for n in (50, 200, 800, 3200)]
     assert np.all(np.diff(powers) > 0)
-    sizes = {power: planning.sample_size(0.08, power=power, **options) for power in (0.5, 0.8)}
+    sizes = {
+        power: planning.sample_size(0.08, power=power, **options)
+        for power in (0.5, 0.8)
+    }
     assert sizes[0.5] < sizes[0.8]
     for power, n in sizes.items():
         assert power_of(n, 0.08, **options) == pytest.approx(power, abs=0.03)
-        assert planning.smallest_bias(n, power=power, **options) == pytest.approx(0.08, abs=1.5e-3)
+        assert planning.smallest_bias(n, power=power, **options) == pytest.approx(
+            0.08, abs=1.5e-3
+        )
     assert planning.smallest_bias(4 * n, **options) < 0.07
 
 
 def test_betting_is_planned_for():
     n = planning.sample_size(0.15, error=0.1, method="betting")
-    assert power_of(n, 0.15, error=0.1, rng=9, method="betting") == pytest.approx(0.8, abs=0.02)
+    assert power_of(n, 0.15, error=0.1, rng=9, method="betting") == pytest.approx(
+        0.8, abs=0.02
+    )
     assert n < 1.3 * planning.sample_size(0.15, error=0.1, method="newcombe")
-    with pytest.raises(ValueError, match="simulated for up to 16,384 rounds; plan with 'exact_unconditional'"):
+    with pytest.raises(
+        ValueError,
+        match="simulated for up to 16,384 rounds; plan with 'exact_unconditional'",
+    ):
         planning.sample_size(0.005, method="betting")
 
 
-@pytest.mark.parametrize("design", [{"error": 0.1}, {"error": 0.02, "gamma": 0.3}, {"bias": 0.3, "error": 0.3}])
+@pytest.mark.parametrize(
+    "design",
+    [{"error": 0.1}, {"error": 0.02, "gamma": 0.3}, {"bias": 0.3, "error": 0.3}],
+)
 def test_the_power_that_is_promised_is_delivered(design):
     """Enumerated: the share of tables whose default interval is above 0."""
     design = {"bias": 0.2} | design
@@ -110,18 +164,28 @@ def test_the_power_that_is_promised_is_delivered(design):
     n_a = round(design.get("gamma", 0.5) * n)
     rejected = coverage.exact_rejections(n_a, n - n_a, 0.0, 0.05)
     of_a, of_b = (
-        stats.binom.pmf(np.arange(size + 1), size, rate) for size, rate in ((n_a, error + bias), (n - n_a, error))
+        stats.binom.pmf(np.arange(size + 1), size, rate)
+        for size, rate in ((n_a, error + bias), (n - n_a, error))
     )
     assert 0.799 <= of_a @ rejected @ of_b <= 0.84
 
 
-@pytest.mark.parametrize(("method", "n"), [("clopper_pearson", 1_152_038), ("mcnemar", 266_393), ("newcombe", 561_268)])
+@pytest.mark.parametrize(
+    ("method", "n"),
+    [("clopper_pearson", 1_152_038), ("mcnemar", 266_393), ("newcombe", 561_268)],
+)
 def test_power_near_a_million_examples_is_quick_and_as_good(method, n, monkeypatch):
     """Not all counts are looked at; with a quarter of those that lie near, power is the same, and a search has 25."""
-    options = {"method": method, "error": 0.2, "discordant": 0.3 if METHODS[method].paired else None}
+    options = {
+        "method": method,
+        "error": 0.2,
+        "discordant": 0.3 if METHODS[method].paired else None,
+    }
     started = time.process_time()
     assert power_of(n, 0.003, **options) == pytest.approx(0.8, abs=1e-3)
-    assert time.process_time() - started < 3  # 0.3 s where this was written, minutes for a search before
+    assert (
+        time.process_time() - started < 3
+    )  # 0.3 s where this was written, minutes for a search before
     whole = power_of(40_000, 0.01, **options)
     monkeypatch.setattr(planning, "COUNTS", 1 << 8)
     assert len(planning.likely(20_000, 0.2)[0]) < 256
@@ -133,13 +197,19 @@ def test_the_smallest_bias_that_many_examples_show_is_found_in_seconds():
     started = time.process_time()
     found = planning.smallest_bias(100_000, error=0.2)
     assert time.process_time() - started < 10  # 1 s where this was written
-    assert found == pytest.approx(planning.smallest_bias(100_000, error=0.2, method="newcombe"), rel=0.02)
+    assert found == pytest.approx(
+        planning.smallest_bias(100_000, error=0.2, method="newcombe"), rel=0.02
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in QUICK])
 def test_the_costly_methods_are_planned_for_too(method):
-    options = {"method": method, "error": 0.1, "discordant": 0.25 if METHODS[method].paired else None}
+    options = {
+        "method": method,
+        "error": 0.1,
+        "discordant": 0.25 if METHODS[method].paired else None,
+    }
     n = planning.sample_size(0.1, **options)
     assert planning.smallest_bias(n, **options) == pytest.approx(0.1, abs=0.012)
     hoeffding = "hoeffding_pairs" if METHODS[method].paired else "hoeffding"
@@ -147,7 +217,10 @@ def test_the_costly_methods_are_planned_for_too(method):
 
 
 def test_fewer_pairs_suffice_where_the_two_costs_go_together():
-    together, apart = (planning.sample_size(0.1, method="tango", error=0.2, discordant=d) for d in (0.12, 0.4))
+    together, apart = (
+        planning.sample_size(0.1, method="tango", error=0.2, discordant=d)
+        for d in (0.12, 0.4)
+    )
     assert together < apart / 2
 
 
@@ -165,7 +238,10 @@ def test_too_few_examples_show_nothing():
         ({"gamma": 1.0}, r"gamma must be in \(0, 1\), found 1.0"),
         ({"power": 1.0}, r"power must be in \(0, 1\), found 1.0"),
         ({"method": "wald"}, "method must be one of betting, .*, found 'wald'"),
-        ({"discordant": 0.01, "method": "tango"}, r"discordant must be in \[bias=0.1, 1\], found 0.01"),
+        (
+            {"discordant": 0.01, "method": "tango"},
+            r"discordant must be in \[bias=0.1, 1\], found 0.01",
+        ),
         ({"confidence": 0.0}, r"confidence must be in \(0, 1\), found 0.0"),
     ],
 )

@@ -14,7 +14,9 @@ from fairlib.intervals import proportions
 from fairlib.recipes import coverage
 
 tables = st.tuples(st.integers(1, 30), st.integers(1, 30)).flatmap(
-    lambda n: st.tuples(st.integers(0, n[0]), st.just(n[0]), st.integers(0, n[1]), st.just(n[1]))
+    lambda n: st.tuples(
+        st.integers(0, n[0]), st.just(n[0]), st.integers(0, n[1]), st.just(n[1])
+    )
 )
 
 
@@ -44,23 +46,36 @@ def test_restricted_rate_is_the_likeliest(table, difference):
     x_a, n_a, x_b, n_b = table
 
     def minus_log_likelihood(rate_b):
-        return -stats.binom.logpmf(x_a, n_a, min(rate_b + difference, 1)) - stats.binom.logpmf(x_b, n_b, rate_b)
+        return -stats.binom.logpmf(
+            x_a, n_a, min(rate_b + difference, 1)
+        ) - stats.binom.logpmf(x_b, n_b, rate_b)
 
     low, high = max(0, -difference), min(1, 1 - difference)
     numerical = optimize.minimize_scalar(
-        minus_log_likelihood, bounds=(low, high), method="bounded", options={"xatol": 1e-10}
+        minus_log_likelihood,
+        bounds=(low, high),
+        method="bounded",
+        options={"xatol": 1e-10},
     )
     found = float(proportions.restricted_rate(difference, x_a, n_a, x_b, n_b))
     assert low <= found <= high
-    assert minus_log_likelihood(np.clip(found, low + 1e-12, high - 1e-12)) <= numerical.fun + 1e-6
+    assert (
+        minus_log_likelihood(np.clip(found, low + 1e-12, high - 1e-12))
+        <= numerical.fun + 1e-6
+    )
 
 
 def test_a_difference_without_variance_is_right_or_impossible():
-    assert proportions.miettinen_nurminen_score(np.array([-1.0, 1.0]), 5, 10, 2, 10).tolist() == [np.inf, -np.inf]
+    assert proportions.miettinen_nurminen_score(
+        np.array([-1.0, 1.0]), 5, 10, 2, 10
+    ).tolist() == [np.inf, -np.inf]
     assert proportions.miettinen_nurminen_score(1.0, 10, 10, 0, 10) == 0
 
 
-@pytest.mark.parametrize("method", ["miettinen_nurminen", "newcombe", "clopper_pearson", "exact_unconditional"])
+@pytest.mark.parametrize(
+    "method",
+    ["miettinen_nurminen", "newcombe", "clopper_pearson", "exact_unconditional"],
+)
 @given(table=tables)
 @settings(max_examples=15, deadline=None)
 def test_swapping_groups_or_outcomes_mirrors_the_interval(method, table):
@@ -70,8 +85,12 @@ def test_swapping_groups_or_outcomes_mirrors_the_interval(method, table):
     rate = x_a / n_a - x_b / n_b
     assert -1 - 1e-9 <= low <= rate + 1e-9
     assert rate - 1e-9 <= high <= 1 + 1e-9
-    assert interval(x_b, n_b, x_a, n_a, alpha=0.05) == pytest.approx((-high, -low), abs=1e-6)
-    assert interval(n_a - x_a, n_a, n_b - x_b, n_b, alpha=0.05) == pytest.approx((-high, -low), abs=2e-6)
+    assert interval(x_b, n_b, x_a, n_a, alpha=0.05) == pytest.approx(
+        (-high, -low), abs=1e-6
+    )
+    assert interval(n_a - x_a, n_a, n_b - x_b, n_b, alpha=0.05) == pytest.approx(
+        (-high, -low), abs=2e-6
+    )
 
 
 def test_clopper_pearson_is_scipys_per_group():
@@ -104,7 +123,9 @@ def largest_probability(region, n_a, n_b, difference, near_a, near_b):
         return 0.0
 
     def probability(rate_b):
-        of_a = stats.binom.pmf(np.arange(n_a + 1)[:, None], n_a, np.clip(rate_b + difference, 0, 1))
+        of_a = stats.binom.pmf(
+            np.arange(n_a + 1)[:, None], n_a, np.clip(rate_b + difference, 0, 1)
+        )
         of_b = stats.binom.pmf(np.arange(n_b + 1)[:, None], n_b, rate_b)
         return np.einsum("ij,ir,jr->r", region, of_a, of_b)
 
@@ -113,7 +134,9 @@ def largest_probability(region, n_a, n_b, difference, near_a, near_b):
         values = probability(lowest + (highest - lowest) * (1 - np.cos(angles)) / 2)
         top = int(np.argmax(values))
         best = values[top]
-        angles = np.linspace(angles[max(top - 1, 0)], angles[min(top + 1, len(angles) - 1)], 17)
+        angles = np.linspace(
+            angles[max(top - 1, 0)], angles[min(top + 1, len(angles) - 1)], 17
+        )
     return float(best)
 
 
@@ -125,7 +148,10 @@ def exact_low_by_brute_force(x_a, n_a, x_b, n_b, alpha):
     top, limits = x_a / n_a - x_b / n_b, (near(x_a, n_a, alpha), near(x_b, n_b, alpha))
     allowed = (0.5 - proportions.APART) * alpha
     return optimize.brentq(
-        lambda end: largest_probability(region, n_a, n_b, end, *limits) - allowed, -1, top, xtol=1e-9
+        lambda end: largest_probability(region, n_a, n_b, end, *limits) - allowed,
+        -1,
+        top,
+        xtol=1e-9,
     )
 
 
@@ -159,7 +185,9 @@ def test_exact_ends_are_those_of_brute_force_rounded_outwards(table, alpha):
 def test_the_order_is_newcombes_limit_and_monotone(table):
     x_a, n_a, x_b, n_b = table
     grown = all_orders(n_a, n_b, 0.05)
-    found = proportions.newcombe(np.arange(n_a + 1)[:, None], n_a, np.arange(n_b + 1)[None, :], n_b, alpha=0.05)[0]
+    found = proportions.newcombe(
+        np.arange(n_a + 1)[:, None], n_a, np.arange(n_b + 1)[None, :], n_b, alpha=0.05
+    )[0]
     np.testing.assert_allclose(found, grown, atol=1e-12)
     region = proportions._Region(found[x_a, x_b], n_a, n_b, 0.05, EVERYWHERE)
     inside = np.arange(n_b + 1)[None, :] <= region.most_b[:, None]
@@ -167,12 +195,22 @@ def test_the_order_is_newcombes_limit_and_monotone(table):
 
 
 EVERYWHERE = (0.0, 1.0), (0.0, 1.0)
-thousandths = st.integers(0, 1000).map(lambda number: number / 1000)  # SciPy's pmf overflows at rates like 1e-308
+thousandths = st.integers(0, 1000).map(
+    lambda number: number / 1000
+)  # SciPy's pmf overflows at rates like 1e-308
 
 
-@given(st.integers(1, 400), st.integers(1, 400), st.integers(-990, 990), thousandths, st.integers(0, 1_000_000_000))
+@given(
+    st.integers(1, 400),
+    st.integers(1, 400),
+    st.integers(-990, 990),
+    thousandths,
+    st.integers(0, 1_000_000_000),
+)
 @settings(max_examples=40, deadline=None)
-def test_no_rate_is_more_probable_than_the_largest_that_was_found(n_a, n_b, thousandth, share, seed):
+def test_no_rate_is_more_probable_than_the_largest_that_was_found(
+    n_a, n_b, thousandth, share, seed
+):
     """Any monotone region, any rates: the polynomial through a few rates knows the probability at all of them."""
     most_b = np.sort(np.random.default_rng(seed).integers(-1, n_b + 1, n_a + 1))
     region = proportions._Region(0.0, n_a, n_b, 0.05, EVERYWHERE)
@@ -182,10 +220,14 @@ def test_no_rate_is_more_probable_than_the_largest_that_was_found(n_a, n_b, thou
     rate_b = share * (1 - abs(difference)) + max(0, -difference)
     of_a = stats.binom.pmf(np.arange(n_a + 1), n_a, np.clip(rate_b + difference, 0, 1))
     expected = of_a @ stats.binom.cdf(most_b, n_b, rate_b)
-    assert region.probability(difference, np.array([share]))[0] == pytest.approx(expected, abs=1e-6)
+    assert region.probability(difference, np.array([share]))[0] == pytest.approx(
+        expected, abs=1e-6
+    )
     bound = largest / np.cos(np.pi / 2 / proportions.FINER) + 1e-6
     assert expected <= bound
-    assert region.probability(difference, np.array([place]))[0] == pytest.approx(largest, abs=1e-6)
+    assert region.probability(difference, np.array([place]))[0] == pytest.approx(
+        largest, abs=1e-6
+    )
     around = np.clip(place + np.linspace(-0.01, 0.01, 101), 0, 1)
     assert region.probability(difference, around).max() <= bound
 
@@ -193,17 +235,24 @@ def test_no_rate_is_more_probable_than_the_largest_that_was_found(n_a, n_b, thou
 @cache
 def exact_ends(n_a, n_b, alpha):
     ends = [
-        [proportions.exact_unconditional(x_a, n_a, x_b, n_b, alpha=alpha) for x_b in range(n_b + 1)]
+        [
+            proportions.exact_unconditional(x_a, n_a, x_b, n_b, alpha=alpha)
+            for x_b in range(n_b + 1)
+        ]
         for x_a in range(n_a + 1)
     ]
     return np.moveaxis(np.array(ends), -1, 0)
 
 
-@pytest.mark.parametrize(("n_a", "n_b"), [(1, 1), (3, 7), pytest.param(10, 10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("n_a", "n_b"), [(1, 1), (3, 7), pytest.param(10, 10, marks=pytest.mark.slow)]
+)
 def test_exact_covers_everywhere_and_hardly_more_than_it_must(n_a, n_b):
     low, high = exact_ends(n_a, n_b, 0.1)
     rates = np.linspace(0, 1, 41)
-    of_a, of_b = (stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) for n in (n_a, n_b))
+    of_a, of_b = (
+        stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) for n in (n_a, n_b)
+    )
     difference = (rates[:, None] - rates[None, :])[:, :, None, None]
     covered = (low <= difference + 1e-12) & (difference - 1e-12 <= high)
     covers = np.einsum("pqij,ip,jq->pq", covered, of_a, of_b)
@@ -212,21 +261,33 @@ def test_exact_covers_everywhere_and_hardly_more_than_it_must(n_a, n_b):
         assert covers.min() < 0.92  # it is not merely wide
 
 
-@pytest.mark.parametrize(("n_a", "n_b", "difference"), [(8, 6, 0.0), (5, 9, 0.1), (3, 7, -0.3), (8, 6, 0.2)])
+@pytest.mark.parametrize(
+    ("n_a", "n_b", "difference"), [(8, 6, 0.0), (5, 9, 0.1), (3, 7, -0.3), (8, 6, 0.2)]
+)
 def test_the_laboratory_rejects_the_same_tables_by_enumeration(n_a, n_b, difference):
     low, _ = exact_ends(n_a, n_b, 0.1)
-    assert (coverage.exact_rejections(n_a, n_b, difference, 0.1, rates=500) == (low > difference)).all()
+    assert (
+        coverage.exact_rejections(n_a, n_b, difference, 0.1, rates=500)
+        == (low > difference)
+    ).all()
 
 
 @pytest.mark.parametrize(("n_a", "n_b"), [(8, 6), (5, 9)])
-def test_a_level_that_looks_everywhere_rejects_nothing_that_the_limit_does_not(n_a, n_b):
+def test_a_level_that_looks_everywhere_rejects_nothing_that_the_limit_does_not(
+    n_a, n_b
+):
     low, _ = exact_ends(n_a, n_b, 0.1)
-    order = proportions.newcombe(np.arange(n_a + 1)[:, None], n_a, np.arange(n_b + 1)[None, :], n_b, alpha=0.1)[0]
+    order = proportions.newcombe(
+        np.arange(n_a + 1)[:, None], n_a, np.arange(n_b + 1)[None, :], n_b, alpha=0.1
+    )[0]
     above = order >= proportions.exact_level(n_a, n_b, 0.1, EVERYWHERE)
     assert not (above & (low <= 0)).any() and above.sum() >= 0.7 * (low > 0).sum()
 
 
-@pytest.mark.parametrize("table", [(30, 100, 18, 100), (3, 400, 9, 350), (1, 1, 200, 400), (700, 1000, 690, 1000)])
+@pytest.mark.parametrize(
+    "table",
+    [(30, 100, 18, 100), (3, 400, 9, 350), (1, 1, 200, 400), (700, 1000, 690, 1000)],
+)
 def test_bins_move_the_ends_out_a_little_and_never_in(table, monkeypatch):
     low, high = proportions.exact_unconditional(*table, alpha=0.05)
     monkeypatch.setattr(proportions, "BINS", 200)
@@ -261,7 +322,9 @@ def test_exact_is_quick_and_in_large_groups_near_newcombe(table, seconds, apart)
     low, high = proportions.exact_unconditional(*table, alpha=0.05)
     assert time.process_time() - started < seconds
     newcombe = proportions.newcombe(*table, alpha=0.05)
-    assert (low, high) == pytest.approx(newcombe, abs=apart * (newcombe[1] - newcombe[0]))
+    assert (low, high) == pytest.approx(
+        newcombe, abs=apart * (newcombe[1] - newcombe[0])
+    )
 
 
 # --- pairs ---
@@ -271,14 +334,22 @@ def test_exact_is_quick_and_in_large_groups_near_newcombe(table, seconds, apart)
 # so that q = (1 - δ)/2 and the end solves n (1 - δ)/(1 + δ) = 1.96²
 @pytest.mark.parametrize(
     ("only_a", "only_b", "n", "alpha", "low", "high"),
-    [(28, 25, 618, 0.1, -0.0148, 0.0247), (1, 7, 21, 0.05, -0.517, -0.026), (14, 0, 14, 0.05, 0.5694, 1.0)],
+    [
+        (28, 25, 618, 0.1, -0.0148, 0.0247),
+        (1, 7, 21, 0.05, -0.517, -0.026),
+        (14, 0, 14, 0.05, 0.5694, 1.0),
+    ],
 )
 def test_tango_against_others(only_a, only_b, n, alpha, low, high):
     digits = 3 if n == 21 else 4
-    assert np.round(proportions.tango(only_a, only_b, n, alpha=alpha), digits).tolist() == pytest.approx((low, high))
+    assert np.round(
+        proportions.tango(only_a, only_b, n, alpha=alpha), digits
+    ).tolist() == pytest.approx((low, high))
 
 
-@pytest.mark.parametrize(("only_a", "only_b", "n"), [(5, 2, 30), (1, 9, 12), (3, 3, 7), (4, 1, 60)])
+@pytest.mark.parametrize(
+    ("only_a", "only_b", "n"), [(5, 2, 30), (1, 9, 12), (3, 3, 7), (4, 1, 60)]
+)
 @pytest.mark.parametrize("difference", [-0.7, -0.1, 0.0, 0.05, 0.6])
 def test_likeliest_rate_by_numerical_maximum(only_a, only_b, n, difference):
     def minus_log_likelihood(q):
@@ -289,17 +360,26 @@ def test_likeliest_rate_by_numerical_maximum(only_a, only_b, n, difference):
         )
 
     low, high = max(0, -difference) + 1e-12, (1 - difference) / 2 - 1e-12
-    expected = optimize.minimize_scalar(minus_log_likelihood, bounds=(low, high), method="bounded").x
-    assert float(proportions.likeliest_rate(difference, only_a, only_b, n)) == pytest.approx(expected, abs=1e-4)
+    expected = optimize.minimize_scalar(
+        minus_log_likelihood, bounds=(low, high), method="bounded"
+    ).x
+    assert float(
+        proportions.likeliest_rate(difference, only_a, only_b, n)
+    ) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("n", [30, 400])
 def test_interval_excludes_zero_exactly_where_the_test_rejects(n):
     """The exact McNemar test of statsmodels, at 0.95 α, for all tables of up to 30 one-sided proportions."""
-    only_a, only_b = (axis.ravel() for axis in np.meshgrid(np.arange(31), np.arange(31)))
+    only_a, only_b = (
+        axis.ravel() for axis in np.meshgrid(np.arange(31), np.arange(31))
+    )
     few = (only_a + only_b <= 30) & (only_a <= only_b)
     only_a, only_b = only_a[few], only_b[few]
-    p = [mcnemar([[0, a], [b, 0]], exact=True).pvalue if a + b else 1.0 for a, b in zip(only_a, only_b, strict=True)]
+    p = [
+        mcnemar([[0, a], [b, 0]], exact=True).pvalue if a + b else 1.0
+        for a, b in zip(only_a, only_b, strict=True)
+    ]
     low, high = proportions.mcnemar(only_a, only_b, n, alpha=0.05)
     assert (((low > 0) | (high < 0)) == (np.array(p) <= 0.95 * 0.05 + 1e-12)).all()
 
@@ -311,13 +391,17 @@ def test_mirrored_pairs_have_the_mirrored_interval(method):
     other_low, other_high = method(only_b, only_a, 20, alpha=0.05)
     np.testing.assert_allclose(low, -other_high, atol=1e-9)
     np.testing.assert_allclose(high, -other_low, atol=1e-9)
-    assert np.all((low <= (only_a - only_b) / 20 + 1e-9) & (high >= (only_a - only_b) / 20 - 1e-9))
+    assert np.all(
+        (low <= (only_a - only_b) / 20 + 1e-9) & (high >= (only_a - only_b) / 20 - 1e-9)
+    )
 
 
 @pytest.mark.parametrize("n", [6, 25])
 def test_mcnemar_interval_covers_everywhere_by_enumeration(n):
     """Every trinomial on a grid: (only a, only b, the rest)."""
-    only_a, only_b = (axis.ravel() for axis in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
+    only_a, only_b = (
+        axis.ravel() for axis in np.meshgrid(np.arange(n + 1), np.arange(n + 1))
+    )
     kept = only_a + only_b <= n
     only_a, only_b = only_a[kept], only_b[kept]
     low, high = proportions.mcnemar(only_a, only_b, n, alpha=0.1)
@@ -325,11 +409,15 @@ def test_mcnemar_interval_covers_everywhere_by_enumeration(n):
     steps = np.linspace(0, 1, 16)
     for p_a in steps:
         for p_b in steps[steps <= 1 - p_a + 1e-12]:
-            probability = stats.multinomial.pmf(counts, n, [p_a, p_b, max(0.0, 1 - p_a - p_b)])
+            probability = stats.multinomial.pmf(
+                counts, n, [p_a, p_b, max(0.0, 1 - p_a - p_b)]
+            )
             covered = (low <= p_a - p_b + 1e-12) & (p_a - p_b - 1e-12 <= high)
             assert probability[covered].sum() >= 0.9 - 1e-9
 
 
 def test_hoeffding_for_pairs_in_plain_numbers():
     t = np.sqrt(2 * np.log(40) / 200)
-    assert proportions.hoeffding_pairs(30, 10, 200, alpha=0.05) == pytest.approx((0.1 - t, 0.1 + t))
+    assert proportions.hoeffding_pairs(30, 10, 200, alpha=0.05) == pytest.approx(
+        (0.1 - t, 0.1 + t)
+    )

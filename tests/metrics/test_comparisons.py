@@ -14,7 +14,9 @@ from fairlib.metrics import comparisons
 from fairlib.metrics.cells import Cells
 from fairlib.metrics.examples import read
 
-numbers = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5, 0.9, 1.0]), min_size=1, max_size=6)
+numbers = st.lists(
+    st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5, 0.9, 1.0]), min_size=1, max_size=6
+)
 
 
 def sample_of(*groups):
@@ -36,26 +38,44 @@ def test_two_samples_against_scipy_and_against_all_pairs(x, y):
         comparisons.equality_gap: 0.5 - stats.mannwhitneyu(x, y).statistic / len(pairs),
     }
     for compare, value in expected.items():
-        assert compare(first, second).item() == pytest.approx(value, abs=1e-12), compare.__name__
+        assert compare(first, second).item() == pytest.approx(value, abs=1e-12), (
+            compare.__name__
+        )
     mean = np.mean([abs(a - b) for a, b in pairs])
-    assert comparisons.mean_absolute_difference(both).item() == pytest.approx(mean, abs=1e-12)
+    assert comparisons.mean_absolute_difference(both).item() == pytest.approx(
+        mean, abs=1e-12
+    )
 
 
 @settings(max_examples=20, deadline=None)
 @given(groups=st.lists(numbers, min_size=2, max_size=4))
 def test_the_mean_range_is_that_of_all_combinations(groups):
     expected = np.mean([np.ptp(world) for world in itertools.product(*groups)])
-    assert comparisons.mean_range(sample_of(*groups)).item() == pytest.approx(expected, abs=1e-12)
+    assert comparisons.mean_range(sample_of(*groups)).item() == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 @settings(max_examples=20, deadline=None)
 @given(groups=st.lists(numbers, min_size=2, max_size=4))
 def test_all_pairs_at_once_are_the_pairs_one_by_one(groups):
-    sample, pairs = sample_of(*groups), list(itertools.combinations(range(len(groups)), 2))
-    distances = [comparisons.wasserstein(sample[..., [i]], sample[..., [j]]).item() for i, j in pairs]
-    assert comparisons.of_pairs(comparisons.wasserstein, sample).ravel() == pytest.approx(distances, abs=1e-12)
-    means = [comparisons.mean_absolute_difference(sample[..., pair]).item() for pair in pairs]
-    assert comparisons.mean_absolute_difference(sample).ravel() == pytest.approx(means, abs=1e-12)
+    sample, pairs = (
+        sample_of(*groups),
+        list(itertools.combinations(range(len(groups)), 2)),
+    )
+    distances = [
+        comparisons.wasserstein(sample[..., [i]], sample[..., [j]]).item()
+        for i, j in pairs
+    ]
+    assert comparisons.of_pairs(
+        comparisons.wasserstein, sample
+    ).ravel() == pytest.approx(distances, abs=1e-12)
+    means = [
+        comparisons.mean_absolute_difference(sample[..., pair]).item() for pair in pairs
+    ]
+    assert comparisons.mean_absolute_difference(sample).ravel() == pytest.approx(
+        means, abs=1e-12
+    )
 
 
 def test_superiority_is_one_half_for_equal_samples_and_one_without_overlap():
@@ -74,10 +94,22 @@ def test_ratios_over_nothing():
 
 def test_all_groups_at_once_are_those_of_each_cell_on_its_own():
     scores = np.random.default_rng(0).random((2, 3, 4))
-    for compare, alone in ((comparisons.standard_deviation, statistics.pstdev), (comparisons.score_range, np.ptp)):
-        assert compare(scores) == pytest.approx(np.array([[alone(cell) for cell in unit] for unit in scores]))
+    for compare, alone in (
+        (comparisons.standard_deviation, statistics.pstdev),
+        (comparisons.score_range, np.ptp),
+    ):
+        assert compare(scores) == pytest.approx(
+            np.array([[alone(cell) for cell in unit] for unit in scores])
+        )
 
 
 def test_every_comparison_of_table_2_has_its_symbol():
-    for name in ("absolute_difference", "difference", "ratio", "wasserstein", "equality_gap", "score_range"):
+    for name in (
+        "absolute_difference",
+        "difference",
+        "ratio",
+        "wasserstein",
+        "equality_gap",
+        "score_range",
+    ):
         assert getattr(comparisons, name).symbol

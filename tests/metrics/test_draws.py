@@ -17,10 +17,15 @@ from fairlib.metrics.table2 import METRICS
 def test_draws_that_change_nothing_give_the_value_itself(name):
     """The path of replicates, with weights of one, against the path without any."""
     examples = read(suite(sources=6, terms=1, seed=1))
-    ones = draws.Draws(np.ones((2, 6)), np.ones((2, len(examples.term_group))), np.tile(examples.term_group, (2, 1)))
+    ones = draws.Draws(
+        np.ones((2, 6)),
+        np.ones((2, len(examples.term_group))),
+        np.tile(examples.term_group, (2, 1)),
+    )
     target = 0 if METRICS[name].per_class else None
     plain, drawn = (
-        Evaluation(examples, some, np.random.default_rng(0)).rows(METRICS[name], target) for some in (None, ones)
+        Evaluation(examples, some, np.random.default_rng(0)).rows(METRICS[name], target)
+        for some in (None, ones)
     )
     assert plain.keys() == drawn.keys()
     for group in plain:
@@ -33,11 +38,15 @@ def test_a_source_s_weight_counts_in_every_kind_of_metric():
     copies = [frame[frame["source"] == 0].assign(source=100 + i) for i in range(2)]
     examples, written = read(frame), pd.concat([frame, *copies])
     weights = np.array([[3.0, 1, 1, 1, 1]])
-    thrice = draws.Draws(weights, np.ones((1, len(examples.term_group))), examples.term_group[None, :])
+    thrice = draws.Draws(
+        weights, np.ones((1, len(examples.term_group))), examples.term_group[None, :]
+    )
     names = [name for name in MANY_GROUPS if METRICS[name].per_class]
     evaluation = Evaluation(examples, thrice, np.random.default_rng(0))
     for name in names:
-        expected = fairlib.measure(written, name, classes="neg").set_index("group")["value"]
+        expected = fairlib.measure(written, name, classes="neg").set_index("group")[
+            "value"
+        ]
         for group, found in evaluation.rows(METRICS[name], 0).items():
             assert found.item() == pytest.approx(expected[group], nan_ok=True), name
 
@@ -45,18 +54,24 @@ def test_a_source_s_weight_counts_in_every_kind_of_metric():
 def test_exchanged_terms_keep_every_source_s_number_of_variations(monkeypatch):
     monkeypatch.setattr(draws, "MEMORY", 1)  # a batch is one replicate
     frame = suite(sources=6, terms=4, seed=3)
-    adjective = frame["term"].str.endswith(("0", "1"))  # half of the terms fit half of the sources only
+    adjective = frame["term"].str.endswith(
+        ("0", "1")
+    )  # half of the terms fit half of the sources only
     frame = frame[adjective == (frame["source"] % 2 == 0)]
     examples = read(frame)
     before = pd.crosstab(examples.source, examples.group).to_numpy()
-    kinds = np.array(["01".find(name[-1]) >= 0 for name in sorted(frame["term"].unique())])
+    kinds = np.array(
+        ["01".find(name[-1]) >= 0 for name in sorted(frame["term"].unique())]
+    )
     changed = False
     for some in draws.exchanged(examples, 20, np.random.default_rng(0)):
         assert (some.source_weight == 1).all() and (some.term_weight == 1).all()
         for groups in some.term_group:
             after = pd.crosstab(examples.source, groups[examples.term]).to_numpy()
             np.testing.assert_array_equal(after, before)
-            np.testing.assert_array_equal(np.bincount(groups[kinds]), np.bincount(examples.term_group[kinds]))
+            np.testing.assert_array_equal(
+                np.bincount(groups[kinds]), np.bincount(examples.term_group[kinds])
+            )
             changed |= bool((groups != examples.term_group).any())
     assert changed
 
@@ -65,14 +80,24 @@ def test_draws_come_in_batches_with_the_number_asked_for(monkeypatch):
     examples = read(suite())
     monkeypatch.setattr(draws, "MEMORY", 4 * len(examples) * len(examples.groups))
     rng = np.random.default_rng(0)
-    assert [len(some.source_weight) for some in draws.bootstrap(examples, 10, rng)] == [4, 4, 2]
+    assert [len(some.source_weight) for some in draws.bootstrap(examples, 10, rng)] == [
+        4,
+        4,
+        2,
+    ]
 
 
 def test_where_no_term_can_change_its_group_there_is_no_null_and_the_result_says_why():
     frame = suite(groups=("a", "b"), sources=8, seed=4)
-    frame = frame[(frame["group"] == "a") == (frame["source"] % 2 == 0)]  # each source speaks of one group only
+    frame = frame[
+        (frame["group"] == "a") == (frame["source"] % 2 == 0)
+    ]  # each source speaks of one group only
     found = fairlib.measure(frame, "FPED", replicates=10)
-    assert found["p"].isna().all() and found["null"].isna().all() and found["low"].notna().all()
+    assert (
+        found["p"].isna().all()
+        and found["null"].isna().all()
+        and found["low"].notna().all()
+    )
     assert "none can be exchanged" in found.attrs["no null"]
     with pytest.raises(draws.NothingToExchange, match="none can be exchanged"):
         next(draws.exchanged(read(frame), 1, np.random.default_rng(0)))
@@ -82,14 +107,27 @@ def test_with_one_term_per_group_nothing_can_be_told():
     """Exchanging whole groups only renames them: the aggregate is its own null."""
     found = fairlib.measure(suite(terms=1, seed=5), ["FPED", "AvgIF"], replicates=20)
     total = found[found["group"] == "accumulated"]
-    assert total["null"].to_numpy() == pytest.approx(total["value"].to_numpy()) and (total["p"] == 1).all()
-    assert (found["low"] >= 0).all()  # what cannot be negative has no interval that says otherwise
+    assert (
+        total["null"].to_numpy() == pytest.approx(total["value"].to_numpy())
+        and (total["p"] == 1).all()
+    )
+    assert (
+        found["low"] >= 0
+    ).all()  # what cannot be negative has no interval that says otherwise
 
 
 def test_without_sources_and_terms_examples_vary_on_their_own():
-    frame = suite(groups=("a", "b"), sources=100, terms=1, seed=6).drop(columns=["source", "term"])
-    found = fairlib.measure(frame, "TPRDifference", classes="pos", replicates=400).iloc[-1]
-    rates = frame[frame["label"] == "pos"].groupby("group").apply(lambda d: (d["prediction"] == "pos").mean())
+    frame = suite(groups=("a", "b"), sources=100, terms=1, seed=6).drop(
+        columns=["source", "term"]
+    )
+    found = fairlib.measure(frame, "TPRDifference", classes="pos", replicates=400).iloc[
+        -1
+    ]
+    rates = (
+        frame[frame["label"] == "pos"]
+        .groupby("group")
+        .apply(lambda d: (d["prediction"] == "pos").mean())
+    )
     n = (frame["label"] == "pos").groupby(frame["group"]).sum()
     error = np.sqrt((rates * (1 - rates) / n).sum())
     assert (found["high"] - found["low"]) / 2 == pytest.approx(1.96 * error, rel=0.15)
@@ -97,7 +135,11 @@ def test_without_sources_and_terms_examples_vary_on_their_own():
 
 
 def test_intervals_by_hand():
-    signed, unsigned, ratio = METRICS["TPRDifference"], METRICS["TPRGap"], METRICS["F1Ratio"]
+    signed, unsigned, ratio = (
+        METRICS["TPRDifference"],
+        METRICS["TPRGap"],
+        METRICS["F1Ratio"],
+    )
     assert interval(signed, 1.0, np.array([0.5, 1.0, 1.2, 1.1]), 0.9) == (0.5, 1.5)
     assert interval(signed, 0.1, np.array([0.5]), 0.9) == pytest.approx((-0.3, 0.5))
     assert interval(unsigned, 0.1, np.array([0.5]), 0.9) == (0.0, 0.5)
@@ -114,7 +156,10 @@ def test_intervals_by_hand():
 
 def test_replicates_repeat_with_the_seed():
     frame = suite(seed=7)
-    first, again, other = (fairlib.measure(frame, ["FPED", "PertSD"], replicates=20, rng=rng) for rng in (1, 1, 2))
+    first, again, other = (
+        fairlib.measure(frame, ["FPED", "PertSD"], replicates=20, rng=rng)
+        for rng in (1, 1, 2)
+    )
     pd.testing.assert_frame_equal(first, again)
     assert not first["low"].equals(other["low"]) or not first["p"].equals(other["p"])
 
@@ -125,11 +170,21 @@ def test_replicates_repeat_with_the_seed():
 def simulated(rng, *, effect, sources=20, terms=6):
     """Return predictions of a model that is more or less sure of each source and term, and by `effect` of groups."""
     shape = (sources, len(effect), terms)
-    sure = 2 + rng.normal(0, 0.8, sources)[:, None, None] + rng.normal(0, 0.4, shape[1:])
+    sure = (
+        2 + rng.normal(0, 0.8, sources)[:, None, None] + rng.normal(0, 0.4, shape[1:])
+    )
     sure = sure + np.asarray(effect)[None, :, None] + rng.logistic(0, 0.5, shape)
     source, group, term = np.indices(shape).reshape(3, -1)
     p = 1 / (1 + np.exp(-sure.ravel()))
-    frame = pd.DataFrame({"source": source, "group": group, "term": group * terms + term, "label": 1, "p_1": p})
+    frame = pd.DataFrame(
+        {
+            "source": source,
+            "group": group,
+            "term": group * terms + term,
+            "label": 1,
+            "p_1": p,
+        }
+    )
     return frame.assign(prediction=(p > 0.5).astype(int), p_0=1 - p)
 
 
@@ -137,34 +192,52 @@ METHODS = ["FNED", "TPRGap", "AvgGF", "CFGap", "PertSR"]
 
 
 def mean_p(frames, metrics):
-    found = [fairlib.measure(frame, metrics, classes=[1], replicates=39, rng=seed) for seed, frame in enumerate(frames)]
-    return pd.concat(found).query("group == 'accumulated'").groupby("metric")["p"].mean()
+    found = [
+        fairlib.measure(frame, metrics, classes=[1], replicates=39, rng=seed)
+        for seed, frame in enumerate(frames)
+    ]
+    return (
+        pd.concat(found).query("group == 'accumulated'").groupby("metric")["p"].mean()
+    )
 
 
 @pytest.mark.slow
 def test_the_null_of_whole_terms_has_the_size_it_claims_and_that_of_sentences_has_not():
     """A p-value of the right size is uniform on 1/40, ..., 1: whoever finds too much, finds a mean that is too low."""
-    fair = [simulated(np.random.default_rng(seed), effect=[0] * 5) for seed in range(12)]
+    fair = [
+        simulated(np.random.default_rng(seed), effect=[0] * 5) for seed in range(12)
+    ]
     values = np.arange(1, 41) / 40
     least = values.mean() - 3 * values.std() / np.sqrt(len(fair))
     assert mean_p(fair, METHODS).min() > least
     # Every sentence a term of its own, as if sentences around one term had nothing in common.
-    sentences = [frame.drop(columns="source").assign(term=range(len(frame))) for frame in fair]
+    sentences = [
+        frame.drop(columns="source").assign(term=range(len(frame))) for frame in fair
+    ]
     assert mean_p(sentences, ["AvgGF"]).item() < least
 
 
 @pytest.mark.slow
 def test_intervals_cover_what_endless_sources_and_terms_would_give():
     effect = [-1.5, -0.5, 0, 0, 0.5]
-    endless = simulated(np.random.default_rng(999), effect=effect, sources=400, terms=40)
-    truth = {name: value(endless, name, (METRICS[name].per_class and 1) or "all") for name in METHODS}
+    endless = simulated(
+        np.random.default_rng(999), effect=effect, sources=400, terms=40
+    )
+    truth = {
+        name: value(endless, name, (METRICS[name].per_class and 1) or "all")
+        for name in METHODS
+    }
     inside = dict.fromkeys(METHODS, 0)
     for seed in range(25):
         frame = simulated(np.random.default_rng(seed), effect=effect)
-        found = fairlib.measure(frame, METHODS, classes=[1], replicates=99, rng=seed).query("group == 'accumulated'")
+        found = fairlib.measure(
+            frame, METHODS, classes=[1], replicates=99, rng=seed
+        ).query("group == 'accumulated'")
         for row in found.itertuples():
             inside[row.metric] += row.low <= truth[row.metric] <= row.high
-    assert min(inside.values()) >= 20  # of 25 at 95%: fewer in 1 of 1,000 tests of one metric
+    assert (
+        min(inside.values()) >= 20
+    )  # of 25 at 95%: fewer in 1 of 1,000 tests of one metric
 
 
 @pytest.mark.slow
@@ -175,8 +248,12 @@ def test_plug_in_gaps_of_a_perfectly_fair_model_are_not_zero():
     for _ in range(80):
         wrong = rng.random((60, 6)) < 0.1
         group = np.tile(np.arange(6), 60)
-        frame = pd.DataFrame({"group": group, "label": 1, "prediction": 1 - wrong.ravel().astype(int)})
+        frame = pd.DataFrame(
+            {"group": group, "label": 1, "prediction": 1 - wrong.ravel().astype(int)}
+        )
         found = fairlib.measure(frame, ["TPRGap", "FNED"], classes=[1])
         rows.append(found[found["group"] == "accumulated"]["value"].to_numpy())
     pairs, fned = np.mean(rows, axis=0)
-    assert pairs == pytest.approx(0.043, abs=0.005) and fned == pytest.approx(0.169, abs=0.02)
+    assert pairs == pytest.approx(0.043, abs=0.005) and fned == pytest.approx(
+        0.169, abs=0.02
+    )

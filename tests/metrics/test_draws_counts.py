@@ -23,7 +23,9 @@ def rows(examples):
     """The same examples, one row each."""
     picked = np.repeat(np.arange(len(examples)), examples.count)
     every = replace(examples.only(picked), count=None)
-    return replace(every, term=np.arange(len(picked)), term_group=examples.group[picked])
+    return replace(
+        every, term=np.arange(len(picked)), term_group=examples.group[picked]
+    )
 
 
 @pytest.mark.parametrize("kind", ["bootstrap", "null"])
@@ -31,12 +33,20 @@ def test_replicates_are_distributed_as_those_of_rows(counted, kind):
     metrics = {name: METRICS[name] for name in ("FPED*", "TPRGap")}
     found = []
     for examples in (counted, rows(counted)):
-        values = measuring.observed(examples, metrics, True, np.random.default_rng(0))[0]
-        found.append(measuring.replicated(examples, metrics, values, kind, 4000, np.random.default_rng(1)))
+        values = measuring.observed(examples, metrics, True, np.random.default_rng(0))[
+            0
+        ]
+        found.append(
+            measuring.replicated(
+                examples, metrics, values, kind, 4000, np.random.default_rng(1)
+            )
+        )
     by_count, by_row = found
     for key in by_count:
         a, b = by_count[key], by_row[key]
-        assert a.mean() == pytest.approx(b.mean(), abs=5 * b.std() / np.sqrt(4000)), key  # five standard errors
+        assert a.mean() == pytest.approx(b.mean(), abs=5 * b.std() / np.sqrt(4000)), (
+            key
+        )  # five standard errors
         assert a.std() == pytest.approx(b.std(), rel=0.07), key
 
 
@@ -68,7 +78,10 @@ def test_what_is_given_stays_as_it_is(counted):
 def test_a_group_without_a_label_gets_none_of_it(counted):
     # SciPy's Patefield draws numbers below 0 for tables with one row or with a row of nothing.
     one_sided = counted.only((counted.group != 0) | (counted.label == 0))
-    world = draws.exchangeable(replace(one_sided, term=np.arange(len(one_sided)), term_group=one_sided.group), "label")
+    world = draws.exchangeable(
+        replace(one_sided, term=np.arange(len(one_sided)), term_group=one_sided.group),
+        "label",
+    )
     for some in draws.exchanged(world, 20, np.random.default_rng(0), given="label"):
         assert some.term_weight.min() >= 0
         assert not some.term_weight[:, (world.group == 0) & (world.label == 1)].any()
@@ -76,7 +89,9 @@ def test_a_group_without_a_label_gets_none_of_it(counted):
 
 def test_completing_adds_no_example(counted):
     some = counted.only(np.arange(len(counted)) != 0)  # so that a cell is missing
-    complete = draws.exchangeable(replace(some, term=np.arange(len(some)), term_group=some.group), "")
+    complete = draws.exchangeable(
+        replace(some, term=np.arange(len(some)), term_group=some.group), ""
+    )
     assert len(complete) == len(some) + 1 and complete.count.sum() == some.count.sum()
     assert np.count_nonzero(complete.count == 0) == 1
 
@@ -95,4 +110,6 @@ def test_too_many_examples_to_exchange_are_refused_in_words():
     frame["people"] *= 10**9
     found = fairlib.measure(frame, "TPRGap", count="people", replicates=5)
     assert "more than the 999,999,999 to exchange" in found.attrs["no null"]
-    assert found[["null", "p"]].isna().all(axis=None) and found[["low", "high"]].notna().all(axis=None)
+    assert found[["null", "p"]].isna().all(axis=None) and found[
+        ["low", "high"]
+    ].notna().all(axis=None)

@@ -21,10 +21,14 @@ def test_a_group_without_positive_examples_has_no_rate_and_the_result_says_so():
     found = fairlib.measure(frame, ["FNED", "PosAvgEG", "FPED"], classes="pos")
     values = found.set_index(["metric", "group"])["value"]
     assert (
-        np.isnan(values["FNED", "a"]) and np.isnan(values["FNED", "accumulated"]) and not np.isnan(values["FNED", "b"])
+        np.isnan(values["FNED", "a"])
+        and np.isnan(values["FNED", "accumulated"])
+        and not np.isnan(values["FNED", "b"])
     )
     assert np.isnan(values["PosAvgEG", "a"]) and np.isfinite(values["FPED"]).all()
-    (reason,) = {row["reason"] for row in found.attrs["undefined"] if row["metric"] == "FNED"}
+    (reason,) = {
+        row["reason"] for row in found.attrs["undefined"] if row["metric"] == "FNED"
+    }
     assert "no examples of the class" in reason and "a" in reason
 
 
@@ -40,31 +44,49 @@ def test_a_ratio_over_nothing_is_infinite_or_undefined_with_the_reason():
 
 
 def test_a_group_without_examples_of_the_class_is_undefined_where_all_others_have_one_probability():
-    frame = pd.DataFrame({"group": list("abc"), "label": [1, 1, 0], "p_0": 0.5, "p_1": 0.5})
+    frame = pd.DataFrame(
+        {"group": list("abc"), "label": [1, 1, 0], "p_0": 0.5, "p_1": 0.5}
+    )
     found = fairlib.measure(frame, "AvgGF (TC)", classes=1).set_index("group")["value"]
-    assert found[["a", "b"]].tolist() == [0, 0] and found[["c", "accumulated"]].isna().all()
+    assert (
+        found[["a", "b"]].tolist() == [0, 0]
+        and found[["c", "accumulated"]].isna().all()
+    )
 
 
 def test_a_class_without_examples_is_undefined_not_absent():
     frame = suite(seed=13)
     frame = frame[frame["label"] != "neu"]
-    found = fairlib.measure(frame, ["CFGap (TC)", "AvgGF (TC)", "PosAvgEG", "PertSR"]).set_index(["metric", "class"])[
-        "value"
-    ]
-    assert found.loc[[("CFGap (TC)", "neu"), ("AvgGF (TC)", "neu"), ("PosAvgEG", "neu")]].isna().all()
+    found = fairlib.measure(
+        frame, ["CFGap (TC)", "AvgGF (TC)", "PosAvgEG", "PertSR"]
+    ).set_index(["metric", "class"])["value"]
+    assert (
+        found.loc[[("CFGap (TC)", "neu"), ("AvgGF (TC)", "neu"), ("PosAvgEG", "neu")]]
+        .isna()
+        .all()
+    )
     assert found.loc["PertSR"].notna().all()
 
 
 def test_by_default_every_metric_that_the_table_allows_and_reasons_for_the_others():
     frame = suite(groups=("a", "b"))
     assert set(fairlib.measure(frame)["metric"]) == set(METRICS)
-    for lacking, message in ((["source"], "source"), (["label"], "label"), (["prediction"], "prediction")):
+    for lacking, message in (
+        (["source"], "source"),
+        (["label"], "label"),
+        (["prediction"], "prediction"),
+    ):
         found = fairlib.measure(frame.drop(columns=lacking))
         left = found.attrs["not measured"]
-        assert set(found["metric"]) | set(left) == set(METRICS) and set(found["metric"]) & set(left) == set()
+        assert (
+            set(found["metric"]) | set(left) == set(METRICS)
+            and set(found["metric"]) & set(left) == set()
+        )
         assert left and all(message in reason for reason in left.values())
     three = fairlib.measure(suite())
-    assert set(three.attrs["not measured"]) == {name for name, metric in METRICS.items() if metric.two_groups}
+    assert set(three.attrs["not measured"]) == {
+        name for name, metric in METRICS.items() if metric.two_groups
+    }
 
 
 @pytest.mark.parametrize(
@@ -74,8 +96,16 @@ def test_by_default_every_metric_that_the_table_allows_and_reasons_for_the_other
         (lambda d: d.drop(columns="group"), {}, "no column 'group'"),
         (lambda d: d[d["group"] == "a"], {}, "one group only, 'a'"),
         (lambda d: d.iloc[:0], {}, "no rows"),
-        (lambda d: d.assign(group=d["group"].replace("a", "accumulated")), {}, "may not hold 'accumulated'"),
-        (lambda d: d.assign(p_pos=-d["p_pos"]), {}, r"must lie in \[0, 1\]; column\(s\) 'p_pos'"),
+        (
+            lambda d: d.assign(group=d["group"].replace("a", "accumulated")),
+            {},
+            "may not hold 'accumulated'",
+        ),
+        (
+            lambda d: d.assign(p_pos=-d["p_pos"]),
+            {},
+            r"must lie in \[0, 1\]; column\(s\) 'p_pos'",
+        ),
         (lambda d: d.assign(p_pos=np.nan), {}, "'p_pos' hold others or missing"),
         (lambda d: d.assign(p_pos=d["p_pos"] / 2), {}, "must sum to 1"),
         (
@@ -84,7 +114,11 @@ def test_by_default_every_metric_that_the_table_allows_and_reasons_for_the_other
             "'label' holds 'positve', which is no class",
         ),
         (lambda d: d.assign(prediction="?"), {}, r"'prediction' holds '\?'"),
-        (lambda d: d.assign(label=d["label"].where(d["label"] != "pos", None)), {}, "column 'label' has .* missing"),
+        (
+            lambda d: d.assign(label=d["label"].where(d["label"] != "pos", None)),
+            {},
+            "column 'label' has .* missing",
+        ),
         (lambda d: d, {"classes": ["happy"]}, "classes: 'happy' found"),
         (lambda d: d, {"classes": 1}, "classes: 1 found"),
         (
@@ -94,12 +128,32 @@ def test_by_default_every_metric_that_the_table_allows_and_reasons_for_the_other
         ),
         (lambda d: d, {"probability": "p_"}, "pattern with one '{}'"),
         (lambda d: d, {"confidence": 95}, r"confidence must be in \(0, 1\), found 95"),
-        (lambda d: d, {"replicates": -1}, "replicates must be a whole number of at least 0, found -1"),
+        (
+            lambda d: d,
+            {"replicates": -1},
+            "replicates must be a whole number of at least 0, found -1",
+        ),
         (lambda d: d, {"metrics": []}, "none of the metrics can be measured"),
-        (lambda d: d[~((d["source"] == 2) & (d["group"] == "a"))], {"metrics": "CFGap"}, "1 of 6 lack a group .* 'a'"),
-        (lambda d: d.drop(columns="source"), {"metrics": ["AvgIF"]}, "AvgIF cannot be measured: it needs a source"),
-        (lambda d: d, {"metrics": "F1Ratio"}, "exactly two groups, and the table has 3"),
-        (lambda d: d, {"metrics": "TPR gap"}, "found for 'TPR gap'; the names are FPED"),
+        (
+            lambda d: d[~((d["source"] == 2) & (d["group"] == "a"))],
+            {"metrics": "CFGap"},
+            "1 of 6 lack a group .* 'a'",
+        ),
+        (
+            lambda d: d.drop(columns="source"),
+            {"metrics": ["AvgIF"]},
+            "AvgIF cannot be measured: it needs a source",
+        ),
+        (
+            lambda d: d,
+            {"metrics": "F1Ratio"},
+            "exactly two groups, and the table has 3",
+        ),
+        (
+            lambda d: d,
+            {"metrics": "TPR gap"},
+            "found for 'TPR gap'; the names are FPED",
+        ),
         (lambda d: d, {"metrics": {"m": "FPED"}}, "no Metric is found for 'm'"),
         (lambda d: d, {"metrics": 3}, "found for 3"),
         (lambda d: d[["group", "source"]], {}, "none of the metrics can be measured"),
@@ -110,14 +164,18 @@ def test_by_default_every_metric_that_the_table_allows_and_reasons_for_the_other
         ),
     ],
 )
-def test_wrong_tables_are_refused_with_what_was_found_and_what_is_allowed(spoil, options, message):
+def test_wrong_tables_are_refused_with_what_was_found_and_what_is_allowed(
+    spoil, options, message
+):
     with pytest.raises(ValueError, match=message):
         fairlib.measure(spoil(suite()), **options)
 
 
 def test_binary_classes_need_only_one_probability_column():
     frame = suite(classes=("0", "1"), groups=("a", "b"))
-    frame = frame.assign(label=frame["label"].astype(int), prediction=frame["prediction"].astype(int))
+    frame = frame.assign(
+        label=frame["label"].astype(int), prediction=frame["prediction"].astype(int)
+    )
     both, one = fairlib.measure(frame), fairlib.measure(frame.drop(columns="p_0"))
     pd.testing.assert_frame_equal(both, one)
     assert set(both["class"]) == {0, 1, "all"}
@@ -125,8 +183,12 @@ def test_binary_classes_need_only_one_probability_column():
 
 def test_category_order_decides_which_group_is_subtracted():
     frame = suite(groups=("a", "b"), seed=14)
-    turned = frame.assign(group=pd.Categorical(frame["group"], categories=["b", "a", "unused"]))
-    assert value(frame, "TPRDifference", "pos") == pytest.approx(-value(turned, "TPRDifference", "pos"))
+    turned = frame.assign(
+        group=pd.Categorical(frame["group"], categories=["b", "a", "unused"])
+    )
+    assert value(frame, "TPRDifference", "pos") == pytest.approx(
+        -value(turned, "TPRDifference", "pos")
+    )
     assert fairlib.measure(turned, "FPED").attrs["groups"] == ["b", "a"]
 
 
@@ -187,37 +249,62 @@ def within(limit, action):
 def test_a_hundred_thousand_examples_take_about_a_second():
     frame = suite(sources=1000, groups=tuple("abcdefghij"), terms=10)
     assert len(frame) == 100_000
-    assert within(8, lambda: fairlib.measure(frame))  # 0.7 s where this was written; the aim is 2
+    assert within(
+        8, lambda: fairlib.measure(frame)
+    )  # 0.7 s where this was written; the aim is 2
 
 
 @pytest.mark.slow
 def test_ten_thousand_sources_take_less_than_a_second():
     frame = suite(sources=10_000, groups=tuple("abcdefgh"), terms=1)
     names = [name for name in MANY_GROUPS if METRICS[name].fairness == "counterfactual"]
-    assert within(4, lambda: fairlib.measure(frame, names))  # 0.4 s where this was written; the aim is 1
+    assert within(
+        4, lambda: fairlib.measure(frame, names)
+    )  # 0.4 s where this was written; the aim is 1
 
 
 def test_an_interval_that_is_undefined_has_a_reason():
     """No example of group a is falsely accepted: its ratio is 0, and exchanged labels may leave nothing to compare."""
-    frame = pd.DataFrame({"group": list("aaaabbbb"), "label": [0] * 8, "prediction": [0, 0, 0, 0, 1, 0, 0, 0]})
+    frame = pd.DataFrame(
+        {
+            "group": list("aaaabbbb"),
+            "label": [0] * 8,
+            "prediction": [0, 0, 0, 0, 1, 0, 0, 0],
+        }
+    )
     found = fairlib.measure(frame, "FPRRatio", classes=[1], replicates=50)
     lacking = found[found[["value", "low", "high", "null"]].isna().any(axis=1)]
-    assert len(lacking) and {row["group"] for row in found.attrs["undefined"]} == set(lacking["group"]) | {"b"}
-    assert "a ratio of 0 has none" in {row["group"]: row["reason"] for row in found.attrs["undefined"]}["a"]
+    assert len(lacking) and {row["group"] for row in found.attrs["undefined"]} == set(
+        lacking["group"]
+    ) | {"b"}
+    assert (
+        "a ratio of 0 has none"
+        in {row["group"]: row["reason"] for row in found.attrs["undefined"]}["a"]
+    )
 
 
 @pytest.mark.parametrize("kind", [bool, float])
 def test_numbers_of_different_types_are_the_same_class(kind):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"group": rng.choice(["a", "b"], 60), "label": rng.integers(0, 2, 60)})
+    frame = pd.DataFrame(
+        {"group": rng.choice(["a", "b"], 60), "label": rng.integers(0, 2, 60)}
+    )
     frame["prediction"] = rng.integers(0, 2, 60)
     expected = fairlib.measure(frame, ["TPRGap", "ParityGap (accuracy)"])
-    found = fairlib.measure(frame.astype({"prediction": kind}), ["TPRGap", "ParityGap (accuracy)"])
+    found = fairlib.measure(
+        frame.astype({"prediction": kind}), ["TPRGap", "ParityGap (accuracy)"]
+    )
     pd.testing.assert_frame_equal(found, expected)
 
 
 def test_names_without_an_order_are_in_that_of_their_spelling():
     """Pandas puts no order on numbers, words and dates in one column."""
-    frame = suite(groups=("a", "b")).replace({"group": {"a": datetime.date(2020, 1, 1), "b": 1.5}})
+    frame = suite(groups=("a", "b")).replace(
+        {"group": {"a": datetime.date(2020, 1, 1), "b": 1.5}}
+    )
     mixed = pd.concat([frame, frame.assign(group="x")], ignore_index=True)
-    assert fairlib.measure(mixed, "TPRGap").attrs["groups"] == [1.5, datetime.date(2020, 1, 1), "x"]
+    assert fairlib.measure(mixed, "TPRGap").attrs["groups"] == [
+        1.5,
+        datetime.date(2020, 1, 1),
+        "x",
+    ]

@@ -48,7 +48,9 @@ def test_rates_by_hand():
         assert score(some).ravel() == pytest.approx(values), score.__name__
         assert score.symbol
     others = background(some, "complement")
-    assert scores.f1(others).ravel() == pytest.approx([0, 4 / 6])  # with two groups each is the other's background
+    assert scores.f1(others).ravel() == pytest.approx(
+        [0, 4 / 6]
+    )  # with two groups each is the other's background
     assert scores.accuracy(background(some, "all")).ravel() == pytest.approx([3 / 8])
 
 
@@ -58,9 +60,15 @@ def test_rates_against_scikit_learn(target):
     some = cells(frame, target)
     for index, (_, part) in enumerate(frame.groupby("group")):
         label, prediction = part["label"] == target, part["prediction"] == target
-        assert scores.recall(some)[0, 0, index] == pytest.approx(sk.recall_score(label, prediction))
-        assert scores.f1(some)[0, 0, index] == pytest.approx(sk.f1_score(label, prediction))
-        assert scores.mean_probability(some)[0, 0, index] == pytest.approx(part[f"p_{target}"].mean())
+        assert scores.recall(some)[0, 0, index] == pytest.approx(
+            sk.recall_score(label, prediction)
+        )
+        assert scores.f1(some)[0, 0, index] == pytest.approx(
+            sk.f1_score(label, prediction)
+        )
+        assert scores.mean_probability(some)[0, 0, index] == pytest.approx(
+            part[f"p_{target}"].mean()
+        )
 
 
 def test_scores_of_every_source():
@@ -78,7 +86,10 @@ def draws_for(frame, seed, replicates=3):
     rng, examples = np.random.default_rng(seed), read(frame)
     sources, terms = int(examples.source.max()) + 1, len(examples.term_group)
     groups = np.stack([rng.permutation(examples.term_group) for _ in range(replicates)])
-    counts = [rng.integers(1, 4, size=(replicates, size)).astype(float) for size in (sources, terms)]
+    counts = [
+        rng.integers(1, 4, size=(replicates, size)).astype(float)
+        for size in (sources, terms)
+    ]
     return Draws(counts[0], counts[1], groups), examples
 
 
@@ -87,21 +98,28 @@ def draws_for(frame, seed, replicates=3):
 @given(seed=st.integers(0, 10**6), by_unit=st.booleans())
 def test_weights_are_repetitions_and_new_groups_are_relabelling(counted, seed, by_unit):
     """The reduction under draws, replicate by replicate, against the table written out with its rows repeated."""
-    frame = suite(sources=4, terms=3, digits=1, seed=seed).sort_values(["group", "term", "source"], ignore_index=True)
+    frame = suite(sources=4, terms=3, digits=1, seed=seed).sort_values(
+        ["group", "term", "source"], ignore_index=True
+    )
     draws, examples = draws_for(frame, seed)
     people = np.random.default_rng(seed).integers(1, 4, len(frame)) if counted else 1
     examples = replace(examples, count=people if counted else None)
     weighted = Cells(examples, examples.classes.index("pos"), by_unit, draws)
     for replicate in range(3):
         times = people * draws.term_weight[replicate, examples.term]
-        if not by_unit:  # where sources are looked at one by one, their weight comes in later
+        if (
+            not by_unit
+        ):  # where sources are looked at one by one, their weight comes in later
             times = times * draws.source_weight[replicate, examples.source]
         names = np.array(examples.groups)[draws.term_group[replicate, examples.term]]
         written = frame.assign(group=names).loc[frame.index.repeat(times.astype(int))]
         plain = cells(written, by_unit=by_unit)
         for score in (scores.f1, scores.mean_probability, scores.predicted_rate):
             np.testing.assert_allclose(score(weighted)[replicate], score(plain)[0])
-        for ours, theirs in ((weighted, plain), (background(weighted, "complement"), background(plain, "complement"))):
+        for ours, theirs in (
+            (weighted, plain),
+            (background(weighted, "complement"), background(plain, "complement")),
+        ):
             sample, expected = ours.sample("probability"), theirs.sample("probability")
             np.testing.assert_allclose(sample.weights[replicate], expected.weights[0])
             np.testing.assert_allclose(sample.values, expected.values)
@@ -110,12 +128,20 @@ def test_weights_are_repetitions_and_new_groups_are_relabelling(counted, seed, b
 def test_a_thinned_support_keeps_distances():
     frame = suite(sources=150, terms=4, seed=3)
     examples = read(frame)
-    ones = Draws(np.ones((1, 150)), np.ones((1, len(examples.term_group))), examples.term_group[None, :])
+    ones = Draws(
+        np.ones((1, 150)),
+        np.ones((1, len(examples.term_group))),
+        examples.term_group[None, :],
+    )
     assert len(frame) > 1000
-    exact, thinned = (cells(frame, draws=some).sample("probability") for some in (None, ones))
+    exact, thinned = (
+        cells(frame, draws=some).sample("probability") for some in (None, ones)
+    )
     assert thinned.values.shape[-1] == 1000 < exact.values.shape[-1]
     for compare in (comparisons.wasserstein, comparisons.superiority):
-        values = [compare(some[..., :1], some[..., 1:2]).item() for some in (exact, thinned)]
+        values = [
+            compare(some[..., :1], some[..., 1:2]).item() for some in (exact, thinned)
+        ]
         assert values[0] == pytest.approx(values[1], rel=0.01)
 
 
@@ -124,7 +150,9 @@ def test_combinations_are_all_or_use_every_variation_equally_often():
     sizes = np.array([[2, 3], [2, 3], [1, 1]])
     quantiles, real = combinations(sizes, limit=6, rng=rng)
     chosen = np.floor(quantiles * sizes[:, :, None]).astype(int)
-    assert set(zip(*chosen[0], strict=True)) == set(itertools.product(range(2), range(3)))
+    assert set(zip(*chosen[0], strict=True)) == set(
+        itertools.product(range(2), range(3))
+    )
     assert real.sum(axis=1).tolist() == [6, 6, 1]
     many, all_real = combinations(np.array([[5, 4, 10]] * 3), limit=100, rng=rng)
     for group, variations in enumerate((5, 4, 10)):
@@ -140,7 +168,9 @@ def test_values_at_quantiles_are_the_sorted_values():
     quantiles = np.broadcast_to((np.arange(4) + 0.5) / 4, (3, 3, 4))
     found = sample.at(quantiles)[0]  # sources x picks x groups
     for (source, group), part in frame.groupby(["source", "group"]):
-        np.testing.assert_array_equal(found[source, :, "abc".index(group)], np.sort(part["p_pos"]))
+        np.testing.assert_array_equal(
+            found[source, :, "abc".index(group)], np.sort(part["p_pos"])
+        )
 
 
 def test_a_cell_without_examples_has_no_values_and_leaves_those_of_others_alone():

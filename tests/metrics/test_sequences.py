@@ -14,7 +14,10 @@ from fairlib.metrics import sequences
 from fairlib.recipes.suites import fill_slot
 
 TAGS = ["O"] + [f"{position}-{kind}" for kind in ("LOC", "PER") for position in "BILU"]
-TERMS = {"near": ["Norway", "New Zealand", "Japan"], "far": ["Chad", "Sierra Leone", "Papua New Guinea"]}
+TERMS = {
+    "near": ["Norway", "New Zealand", "Japan"],
+    "far": ["Chad", "Sierra Leone", "Papua New Guinea"],
+}
 
 
 def tokens(sources=4, seed=0, terms=TERMS):
@@ -23,20 +26,38 @@ def tokens(sources=4, seed=0, terms=TERMS):
     for source, (group, names) in itertools.product(range(sources), terms.items()):
         for term in names:
             words = len(term.split())
-            gold = ["O", *fill_slot("U-LOC", words), "O", "U-PER", *"O" * (1 + source % 2)]
+            gold = [
+                "O",
+                *fill_slot("U-LOC", words),
+                "O",
+                "U-PER",
+                *"O" * (1 + source % 2),
+            ]
             predicted = list(gold)
             if rng.random() < 0.4:
                 predicted[1] = rng.choice(["O", "U-PER", "U-LOC"])
-            for position, (label, prediction) in enumerate(zip(gold, predicted, strict=True)):
+            for position, (label, prediction) in enumerate(
+                zip(gold, predicted, strict=True)
+            ):
                 p = rng.dirichlet(np.ones(len(TAGS)))
-                row = {"source": source, "group": group, "term": term, "position": position, "label": label}
+                row = {
+                    "source": source,
+                    "group": group,
+                    "term": term,
+                    "position": position,
+                    "label": label,
+                }
                 row |= {"slot": 1 <= position <= words, "prediction": prediction}
-                rows.append(row | {f"p_{tag}": q for tag, q in zip(TAGS, p, strict=True)})
+                rows.append(
+                    row | {f"p_{tag}": q for tag, q in zip(TAGS, p, strict=True)}
+                )
     return pd.DataFrame(rows)
 
 
 def measured(frame, names, **options):
-    return fairlib.measure_sequences(frame, names, **options).set_index(["metric", "class", "group"])["value"]
+    return fairlib.measure_sequences(frame, names, **options).set_index(
+        ["metric", "class", "group"]
+    )["value"]
 
 
 def test_f1_and_fnr_are_on_exact_spans():
@@ -47,17 +68,30 @@ def test_f1_and_fnr_are_on_exact_spans():
         sets = [
             {
                 span
-                for span in sequences.from_tags(part[c], part["sentence"]).itertuples(index=False, name=None)
+                for span in sequences.from_tags(part[c], part["sentence"]).itertuples(
+                    index=False, name=None
+                )
                 if span[3] == "LOC"
             }
             for c in ("label", "prediction")
         ]
         hits = len(sets[0] & sets[1])
-        f1[group], fnr[group] = 2 * hits / (len(sets[0]) + len(sets[1])), 1 - hits / len(sets[0])
-    found = measured(frame, ["F1Difference", "DisparityScore*", "FNRRatio", "TPRGap"], classes="LOC")
-    assert found["F1Difference", "LOC", "accumulated"] == pytest.approx(f1["far"] - f1["near"])
-    assert found["DisparityScore*", "LOC", "accumulated"] == pytest.approx(abs(f1["far"] - f1["near"]))
-    assert found["TPRGap", "LOC", "accumulated"] == pytest.approx(abs(fnr["far"] - fnr["near"]))
+        f1[group], fnr[group] = (
+            2 * hits / (len(sets[0]) + len(sets[1])),
+            1 - hits / len(sets[0]),
+        )
+    found = measured(
+        frame, ["F1Difference", "DisparityScore*", "FNRRatio", "TPRGap"], classes="LOC"
+    )
+    assert found["F1Difference", "LOC", "accumulated"] == pytest.approx(
+        f1["far"] - f1["near"]
+    )
+    assert found["DisparityScore*", "LOC", "accumulated"] == pytest.approx(
+        abs(f1["far"] - f1["near"])
+    )
+    assert found["TPRGap", "LOC", "accumulated"] == pytest.approx(
+        abs(fnr["far"] - fnr["near"])
+    )
     assert found["FNRRatio", "LOC", "far"] == pytest.approx(fnr["far"] / fnr["near"])
 
 
@@ -67,7 +101,9 @@ def test_probabilities_of_a_type_are_summed_and_taken_over_all_tokens_or_those_o
     inside = frame["label"].str.endswith("LOC")
     far = frame["group"] == "far"
     found = measured(frame, ["AvgGF", "AvgGF (TC)", "PosAvgEG"], classes="LOC")
-    assert found["AvgGF", "LOC", "far"] == pytest.approx(stats.wasserstein_distance(location[far], location))
+    assert found["AvgGF", "LOC", "far"] == pytest.approx(
+        stats.wasserstein_distance(location[far], location)
+    )
     assert found["AvgGF (TC)", "LOC", "far"] == pytest.approx(
         stats.wasserstein_distance(location[far & inside], location[inside])
     )
@@ -94,13 +130,17 @@ def test_counterfactual_metrics_average_the_tokens_of_a_term_and_follow_every_to
                 true_class.append(np.mean(gaps))
     found = measured(frame.drop(columns="LOC"), ["CFGap", "CFGap (TC)"], classes="LOC")
     assert found["CFGap", "LOC", "accumulated"] == pytest.approx(np.mean(everywhere))
-    assert found["CFGap (TC)", "LOC", "accumulated"] == pytest.approx(np.mean(true_class))
+    assert found["CFGap (TC)", "LOC", "accumulated"] == pytest.approx(
+        np.mean(true_class)
+    )
 
 
 def test_an_article_before_the_term_shifts_nothing_and_is_counted():
     frame = tokens(seed=7)
     norway = frame["term"] == "Norway"
-    article = frame[norway & frame["slot"]].assign(slot=False, label="O", prediction="O", position=0.5)
+    article = frame[norway & frame["slot"]].assign(
+        slot=False, label="O", prediction="O", position=0.5
+    )
     longer = pd.concat([frame, article])
     names = [name for name in MANY_GROUPS if METRICS[name].fairness == "counterfactual"]
     found = fairlib.measure_sequences(longer, names)
@@ -111,35 +151,59 @@ def test_an_article_before_the_term_shifts_nothing_and_is_counted():
 
 def test_the_order_of_rows_and_the_names_of_columns_do_not_matter():
     frame = tokens(seed=4)
-    other = frame.sample(frac=1, random_state=0).rename(columns={"label": "gold", "slot": "filled", "position": "i"})
+    other = frame.sample(frac=1, random_state=0).rename(
+        columns={"label": "gold", "slot": "filled", "position": "i"}
+    )
     options = {"label": "gold", "slot": "filled", "position": "i"}
-    pd.testing.assert_series_equal(measured(frame, MANY_GROUPS), measured(other, MANY_GROUPS, **options))
-    with pytest.raises(TypeError, match="unexpected keyword argument 'count'"):  # a row is one token, as it is
+    pd.testing.assert_series_equal(
+        measured(frame, MANY_GROUPS), measured(other, MANY_GROUPS, **options)
+    )
+    with pytest.raises(
+        TypeError, match="unexpected keyword argument 'count'"
+    ):  # a row is one token, as it is
         measured(frame, MANY_GROUPS, count="n")
 
 
 def test_positions_that_are_text_are_numbers():
-    frame = tokens().assign(position=lambda d: d["position"] + 8)  # from 8 to 11: as text, 10 would come first
+    frame = tokens().assign(
+        position=lambda d: d["position"] + 8
+    )  # from 8 to 11: as text, 10 would come first
     text = frame.assign(position=frame["position"].astype(str))
-    pd.testing.assert_frame_equal(fairlib.measure_sequences(text), fairlib.measure_sequences(frame))
+    pd.testing.assert_frame_equal(
+        fairlib.measure_sequences(text), fairlib.measure_sequences(frame)
+    )
 
 
 def test_all_metrics_in_the_order_asked_for_with_their_uncertainty():
     found = fairlib.measure_sequences(tokens(seed=5), replicates=20)
     assert list(found["metric"].unique()) == list(METRICS)
     assert set(found["class"]) == {"LOC", "PER", "all"}
-    assert found.loc[np.isfinite(found["value"]) & (found["low"] > found["value"])].empty
+    assert found.loc[
+        np.isfinite(found["value"]) & (found["low"] > found["value"])
+    ].empty
     # Terms of one token and of three may stand in for each other: what they share is their sources.
     assert found.attrs["no null"] == "" and found["p"].notna().any()
 
 
 def test_context_that_differs_only_in_length_changes_only_metrics_without_true_class():
     frame = tokens(sources=2, seed=6)
-    longer = pd.concat([frame, frame[frame["label"] == "O"].assign(position=lambda d: d["position"] + 100)])
-    before, after = (measured(d, ["ParityGap", "CFGap (TC)", "FNED"], classes="LOC") for d in (frame, longer))
-    assert before["CFGap (TC)"].to_numpy() == pytest.approx(after["CFGap (TC)"].to_numpy())
+    longer = pd.concat(
+        [
+            frame,
+            frame[frame["label"] == "O"].assign(position=lambda d: d["position"] + 100),
+        ]
+    )
+    before, after = (
+        measured(d, ["ParityGap", "CFGap (TC)", "FNED"], classes="LOC")
+        for d in (frame, longer)
+    )
+    assert before["CFGap (TC)"].to_numpy() == pytest.approx(
+        after["CFGap (TC)"].to_numpy()
+    )
     assert before["FNED"].to_numpy() == pytest.approx(after["FNED"].to_numpy())
-    assert before["ParityGap", "LOC", "accumulated"] != pytest.approx(after["ParityGap", "LOC", "accumulated"])
+    assert before["ParityGap", "LOC", "accumulated"] != pytest.approx(
+        after["ParityGap", "LOC", "accumulated"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -150,9 +214,21 @@ def test_context_that_differs_only_in_length_changes_only_metrics_without_true_c
         (lambda d: d.assign(label="I-LOC"), {}, "tags must follow BILOU"),
         (lambda d: d.assign(position=1), {}, "'position' must number the tokens"),
         (lambda d: d.assign(prediction=None), {}, "missing values"),
-        (lambda d: d.assign(position="first"), {}, "position of tokens have missing values, or no number"),
-        (lambda d: d.assign(slot=d["slot"].astype(str)), {}, "column 'slot' must be true or false, found 'False'"),
-        (lambda d: d, {"classes": "ORG"}, "classes: 'ORG' found, but the classes of the table are"),
+        (
+            lambda d: d.assign(position="first"),
+            {},
+            "position of tokens have missing values, or no number",
+        ),
+        (
+            lambda d: d.assign(slot=d["slot"].astype(str)),
+            {},
+            "column 'slot' must be true or false, found 'False'",
+        ),
+        (
+            lambda d: d,
+            {"classes": "ORG"},
+            "classes: 'ORG' found, but the classes of the table are",
+        ),
         (lambda d: d, {"probability": "p_"}, "probability must be a pattern"),
         (lambda d: d.assign(**{"p_B-LOC": -0.1}), {}, "'p_B-LOC' holds others"),
         (lambda d: d.assign(**{"p_B-LOC": 0.0}), {}, "must sum to 1"),

@@ -24,14 +24,25 @@ def slow(frame, name, c):
     groups = sorted(frame["group"].unique())
     pairs = list(itertools.combinations(groups, 2))
     star, base = name.endswith("*"), name.removesuffix("*").removesuffix(" (TC)")
-    data = frame[frame["label"] == c] if name.endswith("(TC)") or name == "PosAvgEG" else frame
+    data = (
+        frame[frame["label"] == c]
+        if name.endswith("(TC)") or name == "PosAvgEG"
+        else frame
+    )
     data = frame[frame["label"] != c] if name == "NegAvgEG" else data
     of = {g: data[data["group"] == g] for g in groups}
 
     def rate(kind):
         def score(d):
-            tn, fp, fn, tp = sk.confusion_matrix(d["label"] == c, d["prediction"] == c, labels=[False, True]).ravel()
-            return {"fpr": fp / (fp + tn), "fnr": fn / (fn + tp), "tpr": tp / (tp + fn), "tnr": tn / (tn + fp)}[kind]
+            tn, fp, fn, tp = sk.confusion_matrix(
+                d["label"] == c, d["prediction"] == c, labels=[False, True]
+            ).ravel()
+            return {
+                "fpr": fp / (fp + tn),
+                "fnr": fn / (fn + tp),
+                "tpr": tp / (tp + fn),
+                "tnr": tn / (tn + fp),
+            }[kind]
 
         return score
 
@@ -48,7 +59,12 @@ def slow(frame, name, c):
         return stats.wasserstein_distance(x, y)
 
     scalar_bcm = {"FPED": rate("fpr"), "FNED": rate("fnr")}
-    gaps = {"DisparityScore": f1, "TPRGap": rate("tpr"), "TNRGap": rate("tnr"), "ParityGap": parity}
+    gaps = {
+        "DisparityScore": f1,
+        "TPRGap": rate("tpr"),
+        "TNRGap": rate("tnr"),
+        "ParityGap": parity,
+    }
     gaps["ParityGap (accuracy)"] = accuracy
     if base in scalar_bcm:
         per = {g: abs(scalar_bcm[base](data) - scalar_bcm[base](of[g])) for g in groups}
@@ -63,7 +79,9 @@ def slow(frame, name, c):
         per = {}
         for g in groups:
             rest = data[data["group"] != g][f"p_{c}"]
-            u = stats.mannwhitneyu(rest, of[g][f"p_{c}"], alternative="greater").statistic
+            u = stats.mannwhitneyu(
+                rest, of[g][f"p_{c}"], alternative="greater"
+            ).statistic
             per[g] = 0.5 - u / (len(rest) * len(of[g]))
         return per
     if name in gaps or base in gaps:
@@ -81,12 +99,21 @@ def slow(frame, name, c):
     for _, part in data.groupby("source"):
         sets = {g: part.loc[part["group"] == g, column].to_numpy() for g in groups}
         if base in ("CFGap", "PertSS"):
-            gap = {(i, j): np.mean([abs(x - y) for x in sets[i] for y in sets[j]]) for i, j in pairs}
+            gap = {
+                (i, j): np.mean([abs(x - y) for x in sets[i] for y in sets[j]])
+                for i, j in pairs
+            }
         elif base == "AvgIF":
             gap = {(i, j): wasserstein(sets[i], sets[j]) for i, j in pairs}
         else:
             d = np.std if base == "PertSD" else np.ptp
-            by_source.append({"accumulated": np.mean([d(world) for world in itertools.product(*sets.values())])})
+            by_source.append(
+                {
+                    "accumulated": np.mean(
+                        [d(world) for world in itertools.product(*sets.values())]
+                    )
+                }
+            )
             continue
         per = {g: np.mean([v for pair, v in gap.items() if g in pair]) for g in groups}
         by_source.append(per | {"accumulated": np.mean(list(gap.values()))})
@@ -100,24 +127,53 @@ def test_equals_a_slow_second_implementation(name, digits):
     found = fairlib.measure(frame, name)
     for class_name, rows in found.groupby("class"):
         expected = slow(frame, name, "pos" if class_name == "all" else class_name)
-        assert rows.set_index("group")["value"].to_dict() == pytest.approx(expected, abs=1e-12)
+        assert rows.set_index("group")["value"].to_dict() == pytest.approx(
+            expected, abs=1e-12
+        )
 
 
-@pytest.mark.parametrize("name", ["FPED", "AvgGF", "PosAvgEG", "ParityGap", "CFGap (TC)", "AvgIF", "PertSR", "PertSD"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "FPED",
+        "AvgGF",
+        "PosAvgEG",
+        "ParityGap",
+        "CFGap (TC)",
+        "AvgIF",
+        "PertSR",
+        "PertSD",
+    ],
+)
 def test_equals_it_on_groups_of_unequal_size_and_sources_of_unequal_shape(name):
     frame = suite(sources=9, terms=3, seed=2)
-    frame = frame.drop(frame.index[(frame["term"] == "a2") | ((frame["term"] == "b0") & (frame["source"] % 2 == 0))])
+    frame = frame.drop(
+        frame.index[
+            (frame["term"] == "a2")
+            | ((frame["term"] == "b0") & (frame["source"] % 2 == 0))
+        ]
+    )
     found = fairlib.measure(frame, name, classes="neg")
     expected = slow(frame, name, "neg")
-    assert found.set_index("group")["value"].to_dict() == pytest.approx(expected, abs=1e-12)
+    assert found.set_index("group")["value"].to_dict() == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 def test_the_file_of_table_2_leaves_nothing_to_defaults():
-    rows = pd.read_csv(ROOT / "fairlib" / "metrics" / "table2.csv", dtype=str, keep_default_na=False)
-    assert [(rows["place"] == place).sum() for place in ("Table 2", "variant", "other")] == [22, 8, 3]
+    rows = pd.read_csv(
+        ROOT / "fairlib" / "metrics" / "table2.csv", dtype=str, keep_default_na=False
+    )
+    assert [
+        (rows["place"] == place).sum() for place in ("Table 2", "variant", "other")
+    ] == [22, 8, 3]
     assert list(rows["name"]) == [*TABLE_2, *VARIANTS, *AUCS] and rows["name"].is_unique
-    assert rows[["single", "per_class", "two_groups"]].isin(["yes", "no"]).all(axis=None)
-    assert (rows["normalizer"].isin(NORMALIZERS) == rows["kind"].isin(["PCM", "BCM"])).all()
+    assert (
+        rows[["single", "per_class", "two_groups"]].isin(["yes", "no"]).all(axis=None)
+    )
+    assert (
+        rows["normalizer"].isin(NORMALIZERS) == rows["kind"].isin(["PCM", "BCM"])
+    ).all()
     assert (rows[["title", "reference"]] != "").all(axis=None)
 
 
@@ -135,7 +191,8 @@ def test_two_group_metrics_against_their_building_blocks():
         "RecallDifference": recall[0] - recall[1],
         "F1Difference": f1[0] - f1[1],
         "F1Ratio": f1[0] / f1[1],
-        "AvgScoreDifference": x["p_pos"].mean() - y["p_pos"].mean(),  # as many variations in every source
+        "AvgScoreDifference": x["p_pos"].mean()
+        - y["p_pos"].mean(),  # as many variations in every source
     }
     for name, number in expected.items():
         class_name = "pos" if METRICS[name].per_class else "all"
@@ -145,10 +202,15 @@ def test_two_group_metrics_against_their_building_blocks():
 
 def test_the_paper_s_figure_3_follows_from_its_own_rows():
     """Sums, means and the two normalizers, applied to the printed per-group values."""
-    fned, gap = np.array([0.144, 0.002, 0.017, 0.036, 0.042, 0.055]), [0.216, 0.068, 0.063, 0.063, 0.066, 0.074]
+    fned, gap = (
+        np.array([0.144, 0.002, 0.017, 0.036, 0.042, 0.055]),
+        [0.216, 0.068, 0.063, 0.063, 0.066, 0.074],
+    )
     pairs = len(gap) * (len(gap) - 1) / 2
     assert fned.sum() == pytest.approx(0.296)
-    assert np.mean(gap) * pairs / 6 == pytest.approx(0.230, abs=0.002)  # divided by groups, as Table 2 says
+    assert np.mean(gap) * pairs / 6 == pytest.approx(
+        0.230, abs=0.002
+    )  # divided by groups, as Table 2 says
 
 
 def test_table_1_by_hand():
@@ -162,7 +224,9 @@ def test_table_1_by_hand():
             "p_1": [0.9, 0.8, 0.4, 0.9, 0.8, 0.7, 0.6, 0.6, 0.6, 0.3, 0.6, 0.9],
         }
     )
-    frame["prediction"] = (frame["p_1"] > 0.5).astype(int)  # one female and one male variation of six are wrong
+    frame["prediction"] = (frame["p_1"] > 0.5).astype(
+        int
+    )  # one female and one male variation of six are wrong
     frame.loc[frame["term"] == "Chris", "label"] = 1
     assert value(frame, "FNED", 1) == pytest.approx(0)
     assert value(frame, "TPRGap", 1) == pytest.approx(0)
@@ -173,27 +237,45 @@ def test_table_1_by_hand():
     # With two groups the range is the difference and the standard deviation half of it.
     assert value(frame, "PertSR") == pytest.approx((1.7 / 9 + 1.8 / 9) / 2)
     assert value(frame, "PertSD") == pytest.approx((1.7 / 9 + 1.8 / 9) / 4)
-    assert value(frame, "AvgScoreDifference", 1) == pytest.approx(((2.1 - 2.4) / 3 + 0) / 2)
+    assert value(frame, "AvgScoreDifference", 1) == pytest.approx(
+        ((2.1 - 2.4) / 3 + 0) / 2
+    )
 
 
 # --- what the paper says about its Table 2 --------------------------------------------------------------------------
 
 
 def test_table_2_has_the_counts_that_the_paper_prints():
-    group = {name: metric for name, metric in TABLE_2.items() if metric.fairness == "group"}
+    group = {
+        name: metric for name, metric in TABLE_2.items() if metric.fairness == "group"
+    }
     white = {name: metric for name, metric in TABLE_2.items() if not metric.two_groups}
-    assert len(group) == 16 and sum(metric.uses == "predictions" for metric in group.values()) == 13
-    assert all(metric.uses == "probabilities" for metric in TABLE_2.values() if metric.fairness == "counterfactual")
-    assert len(white) == 15 and [name for name, metric in white.items() if metric.signed] == ["PosAvgEG", "NegAvgEG"]
+    assert (
+        len(group) == 16
+        and sum(metric.uses == "predictions" for metric in group.values()) == 13
+    )
+    assert all(
+        metric.uses == "probabilities"
+        for metric in TABLE_2.values()
+        if metric.fairness == "counterfactual"
+    )
+    assert len(white) == 15 and [
+        name for name, metric in white.items() if metric.signed
+    ] == ["PosAvgEG", "NegAvgEG"]
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_a_metric_says_honestly_whether_it_uses_predictions(name):
     frame = suite(groups=("a", "b"))
     lacking = (
-        frame.filter(regex="^(?!p_)") if METRICS[name].uses == "probabilities" else frame.drop(columns="prediction")
+        frame.filter(regex="^(?!p_)")
+        if METRICS[name].uses == "probabilities"
+        else frame.drop(columns="prediction")
     )
-    with pytest.raises(ValueError, match="probability columns" if "p_pos" not in lacking else "prediction"):
+    with pytest.raises(
+        ValueError,
+        match="probability columns" if "p_pos" not in lacking else "prediction",
+    ):
         fairlib.measure(lacking, name)
 
 
@@ -210,7 +292,9 @@ suites = st.builds(
 
 
 def measured(frame, **options):
-    return fairlib.measure(frame, MANY_GROUPS, **options).set_index(["metric", "class", "group"])["value"]
+    return fairlib.measure(frame, MANY_GROUPS, **options).set_index(
+        ["metric", "class", "group"]
+    )["value"]
 
 
 @settings(max_examples=8, deadline=None)
@@ -224,11 +308,17 @@ def test_the_order_of_examples_does_not_matter(frame, seed):
 @given(frame=suites)
 def test_renaming_groups_renames_the_rows(frame):
     names = sorted(frame["group"].unique())
-    new = {name: f"{9 - i}{name}" for i, name in enumerate(names)}  # and turns their order around
+    new = {
+        name: f"{9 - i}{name}" for i, name in enumerate(names)
+    }  # and turns their order around
     renamed = measured(frame.assign(group=frame["group"].map(new)))
-    back = renamed.rename(index={value: key for key, value in new.items()}, level="group")
+    back = renamed.rename(
+        index={value: key for key, value in new.items()}, level="group"
+    )
     before = measured(frame)
-    pd.testing.assert_series_equal(back.reindex(before.index), before, rtol=1e-9, atol=1e-12)
+    pd.testing.assert_series_equal(
+        back.reindex(before.index), before, rtol=1e-9, atol=1e-12
+    )
 
 
 @settings(max_examples=8, deadline=None)
@@ -256,21 +346,38 @@ def test_a_perfect_model_is_fair(name):
 def copies(k):
     """Return one unfair pair of groups, and k - 1 more that are its copies."""
     pair = suite(groups=("a", "b"), sources=12, terms=2, seed=5)
-    named = [pair.assign(group=pair["group"] + str(i), term=pair["term"] + f"-{i}") for i in range(k)]
+    named = [
+        pair.assign(group=pair["group"] + str(i), term=pair["term"] + f"-{i}")
+        for i in range(k)
+    ]
     return pd.concat(named, ignore_index=True)
 
 
 def test_only_correctly_normalized_metrics_ignore_how_many_copies_of_the_groups_there_are():
     """Section 6: FPED and FNED grow with the number of groups, and so does the Disparity Score."""
-    two, six, ten = (fairlib.measure(copies(k), MANY_GROUPS, classes="pos") for k in (1, 3, 5))
-    one, three, five = (d[d["group"] == "accumulated"].set_index("metric")["value"] for d in (two, six, ten))
-    for name in ("FPED*", "FNED*", "AvgGF", "AvgGF (TC)"):  # backgrounds: exactly invariant
+    two, six, ten = (
+        fairlib.measure(copies(k), MANY_GROUPS, classes="pos") for k in (1, 3, 5)
+    )
+    one, three, five = (
+        d[d["group"] == "accumulated"].set_index("metric")["value"]
+        for d in (two, six, ten)
+    )
+    for name in (
+        "FPED*",
+        "FNED*",
+        "AvgGF",
+        "AvgGF (TC)",
+    ):  # backgrounds: exactly invariant
         assert three[name] == pytest.approx(one[name]) == five[name]
     for name in ("FPED", "FNED"):
-        assert three[name] == pytest.approx(3 * one[name]) and five[name] == pytest.approx(5 * one[name])
+        assert three[name] == pytest.approx(3 * one[name]) and five[
+            name
+        ] == pytest.approx(5 * one[name])
     # Of the pairs among 2k groups a share k/(2k-1) are unlike ones: the mean over pairs falls to half of the first.
     for name in ("DisparityScore*", "TPRGap", "TNRGap", "ParityGap"):
-        assert three[name] == pytest.approx(one[name] * 3 / 5) and five[name] == pytest.approx(one[name] * 5 / 9)
+        assert three[name] == pytest.approx(one[name] * 3 / 5) and five[
+            name
+        ] == pytest.approx(one[name] * 5 / 9)
     # Divided by the number of groups it grows without end: k / 2k per pair value, times k.
     assert three["DisparityScore"] == pytest.approx(3 * one["DisparityScore"])
 
@@ -279,19 +386,29 @@ def test_backgrounds_of_all_and_of_the_others_differ_by_the_group_s_share():
     """F_g − F_all = (1 − π)(F_g − F_others): why the released code's AvgGF (TC) is larger than its definition."""
     frame = suite(groups=("a", "b", "c", "d", "e", "f"), seed=6)
     others = replace(METRICS["AvgGF"], background="complement")
-    found = fairlib.measure(frame, {"all": METRICS["AvgGF"], "others": others}, classes="pos")
+    found = fairlib.measure(
+        frame, {"all": METRICS["AvgGF"], "others": others}, classes="pos"
+    )
     per = found.pivot(index="group", columns="metric", values="value")
-    assert per["all"].to_numpy() == pytest.approx((1 - 1 / 6) * per["others"].to_numpy())
+    assert per["all"].to_numpy() == pytest.approx(
+        (1 - 1 / 6) * per["others"].to_numpy()
+    )
 
 
 def test_equality_gap_is_negative_for_the_group_with_lower_probabilities_and_sums_to_nothing():
     frame = suite(sources=12, seed=7)
     low = frame["group"] == "a"
     frame.loc[low, "p_pos"] *= 0.5
-    frame[["p_neg", "p_neu"]] *= ((1 - frame["p_pos"]) / frame[["p_neg", "p_neu"]].sum(axis=1)).to_numpy()[:, None]
-    found = fairlib.measure(frame, "PosAvgEG", classes="pos").set_index("group")["value"]
+    frame[["p_neg", "p_neu"]] *= (
+        (1 - frame["p_pos"]) / frame[["p_neg", "p_neu"]].sum(axis=1)
+    ).to_numpy()[:, None]
+    found = fairlib.measure(frame, "PosAvgEG", classes="pos").set_index("group")[
+        "value"
+    ]
     assert found["a"] < 0 < found[["b", "c"]].max()
-    assert found.sum() == pytest.approx(0)  # for groups of equal size: why there is no aggregate
+    assert found.sum() == pytest.approx(
+        0
+    )  # for groups of equal size: why there is no aggregate
     assert "accumulated" not in found
 
 
@@ -304,8 +421,15 @@ def test_a_metric_of_one_s_own_takes_three_lines():
     def precision(cells):
         return cells.share(cells.gold, among=cells.predicted)
 
-    found = fairlib.measure(frame, {"gap": Metric("PCM", precision, comparisons.absolute_difference)}, classes="pos")
-    expected = [sk.precision_score(d["label"] == "pos", d["prediction"] == "pos") for _, d in frame.groupby("group")]
+    found = fairlib.measure(
+        frame,
+        {"gap": Metric("PCM", precision, comparisons.absolute_difference)},
+        classes="pos",
+    )
+    expected = [
+        sk.precision_score(d["label"] == "pos", d["prediction"] == "pos")
+        for _, d in frame.groupby("group")
+    ]
     gap = np.mean([abs(x - y) for x, y in itertools.combinations(expected, 2)])
     assert found["value"].iloc[-1] == pytest.approx(gap)
 
@@ -315,7 +439,9 @@ def test_a_group_that_is_called_like_a_background_is_still_compared(name):
     frame = suite(seed=12)
     renamed = frame.replace({"group": {"a": name}})
     plain, named = (
-        fairlib.measure(some, ["FPED", "FPRRatio"]).set_index(["metric", "class", "group"])["value"]
+        fairlib.measure(some, ["FPED", "FPRRatio"]).set_index(
+            ["metric", "class", "group"]
+        )["value"]
         for some in (frame, renamed)
     )
     pd.testing.assert_series_equal(plain.rename({"a": name}).loc[named.index], named)
@@ -326,9 +452,15 @@ def test_sampled_combinations_agree_with_the_closed_form():
     for name, score in (("PertSR", np.ptp), ("CFGap", None)):
         exact = METRICS[name]
         own = (lambda x: np.ptp(x, axis=-1)) if score else (lambda x, y: np.abs(x - y))
-        sampled = fairlib.measure(frame, {"exact": exact, "sampled": replace(exact, comparison=own)})
-        both = sampled[sampled["group"] == "accumulated"].pivot(index="class", columns="metric", values="value")
-        assert both["sampled"].to_numpy() == pytest.approx(both["exact"].to_numpy(), rel=0.01)
+        sampled = fairlib.measure(
+            frame, {"exact": exact, "sampled": replace(exact, comparison=own)}
+        )
+        both = sampled[sampled["group"] == "accumulated"].pivot(
+            index="class", columns="metric", values="value"
+        )
+        assert both["sampled"].to_numpy() == pytest.approx(
+            both["exact"].to_numpy(), rel=0.01
+        )
 
 
 def test_the_same_seed_gives_the_same_combinations():
@@ -345,12 +477,22 @@ def test_the_same_seed_gives_the_same_combinations():
         ({"fairness": "both"}, "fairness must be one of"),
         ({"examples": "some"}, "examples must be one of"),
         ({"per_class": False, "examples": "gold"}, "examples must be 'all'"),
-        ({"kind": "BCM", "background": "men"}, "background must be one of 'all', 'complement', found 'men'"),
-        ({"kind": "BCM", "single": True}, "single must be False for metrics with a background"),
+        (
+            {"kind": "BCM", "background": "men"},
+            "background must be one of 'all', 'complement', found 'men'",
+        ),
+        (
+            {"kind": "BCM", "single": True},
+            "single must be False for metrics with a background",
+        ),
     ],
 )
 def test_a_metric_that_cannot_be_says_why(change, message):
-    options = {"kind": "PCM", "score": scores.f1, "comparison": comparisons.difference} | change
+    options = {
+        "kind": "PCM",
+        "score": scores.f1,
+        "comparison": comparisons.difference,
+    } | change
     with pytest.raises(ValueError, match=message):
         Metric(**options)
 
@@ -358,6 +500,8 @@ def test_a_metric_that_cannot_be_says_why(change, message):
 def test_a_score_of_the_wrong_shape_or_without_its_class_is_an_error():
     frame = suite()
     with pytest.raises(ValueError, match=r"array of shape \(1, 1, 3\); found \(\)"):
-        fairlib.measure(frame, {"m": Metric("PCM", lambda cells: 1.0, comparisons.difference)})
+        fairlib.measure(
+            frame, {"m": Metric("PCM", lambda cells: 1.0, comparisons.difference)}
+        )
     with pytest.raises(ValueError, match="no class of its own"):
         fairlib.measure(frame, {"m": replace(METRICS["FPED"], per_class=False)})

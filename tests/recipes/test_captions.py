@@ -41,7 +41,10 @@ OBJECTS = [
     ("a baseball player swinging a bat", {"baseball_bat"}),
     ("a teddy bear in bed", {"teddy_bear", "bed"}),
 ]
-NAMES = sorted({name for _, names in OBJECTS for name in names} | {"skis", "bear", "potted_plant"} - {"bear"})
+NAMES = sorted(
+    {name for _, names in OBJECTS for name in names}
+    | {"skis", "bear", "potted_plant"} - {"bear"}
+)
 
 
 @pytest.mark.parametrize(("sentence", "names"), OBJECTS)
@@ -52,10 +55,17 @@ def test_object_words(sentence, names):
 
 def test_every_word_is_found_alone_and_columns_keep_their_order():
     for name, words in captions.OBJECT_WORDS.items():
-        assert captions.read_objects(pd.Series([f"a {word} here" for word in words]), [name])[name].all(), name
+        assert captions.read_objects(
+            pd.Series([f"a {word} here" for word in words]), [name]
+        )[name].all(), name
     for gender, words in captions.GENDER_WORDS.items():
-        assert captions.read_gender(pd.Series([f"a {word} here" for word in words]))[gender].all(), gender
-    assert list(captions.read_objects(pd.Series(["x"]), ["tie", "bed"])) == ["tie", "bed"]
+        assert captions.read_gender(pd.Series([f"a {word} here" for word in words]))[
+            gender
+        ].all(), gender
+    assert list(captions.read_objects(pd.Series(["x"]), ["tie", "bed"])) == [
+        "tie",
+        "bed",
+    ]
 
 
 def test_a_missing_caption_does_not_count_as_one_that_names_nobody():

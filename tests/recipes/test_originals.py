@@ -35,7 +35,9 @@ class Server(http.server.SimpleHTTPRequestHandler):
             return
         with open(path, "rb") as stream:
             content = stream.read()
-        start = int(self.headers.get("Range", "bytes=0-").removeprefix("bytes=").rstrip("-"))
+        start = int(
+            self.headers.get("Range", "bytes=0-").removeprefix("bytes=").rstrip("-")
+        )
         if start >= len(content):
             self.send_error(416)
             return
@@ -60,7 +62,9 @@ def server(tmp_path):
     with zipfile.ZipFile(folder / "people.zip", "w") as archive:
         archive.writestr("inside/people.csv", CONTENT)
     Server.sent, Server.break_after = 0, None
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Server, directory=str(folder))) as running:
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(Server, directory=str(folder))
+    ) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{running.server_port}"
         running.shutdown()
@@ -80,7 +84,9 @@ def test_truncated_and_altered_originals(originals):
     originals.mkdir()
     path = originals / "people.csv"
     path.write_bytes(CONTENT[:100])
-    with pytest.raises(DataError, match=f"truncated: 100 bytes, expected {len(CONTENT):,}. Delete it"):
+    with pytest.raises(
+        DataError, match=f"truncated: 100 bytes, expected {len(CONTENT):,}. Delete it"
+    ):
         original(file)
     path.write_bytes(CONTENT + b"!")
     with pytest.raises(DataError, match="too long"):
@@ -93,12 +99,18 @@ def test_truncated_and_altered_originals(originals):
 
 
 def test_missing_column_names_file_and_column():
-    with pytest.raises(DataError, match=r"people.csv lacks the column\(s\) score; it has race"):
-        recipes.require_columns(pd.DataFrame({"race": ["a"]}), ["race", "score"], "people.csv")
+    with pytest.raises(
+        DataError, match=r"people.csv lacks the column\(s\) score; it has race"
+    ):
+        recipes.require_columns(
+            pd.DataFrame({"race": ["a"]}), ["race", "score"], "people.csv"
+        )
 
 
 def test_original_without_address_says_how_to_get_it(originals):
-    with pytest.raises(DataError, match="is not there and has no download address. Ask its owner."):
+    with pytest.raises(
+        DataError, match="is not there and has no download address. Ask its owner."
+    ):
         original(File("secret.csv", how="Ask its owner."))
 
 
@@ -106,7 +118,9 @@ def test_original_without_address_says_how_to_get_it(originals):
 
 
 def test_download_is_checked_and_leaves_no_part(server, originals, capsys):
-    file = File("sub/people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv")
+    file = File(
+        "sub/people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv"
+    )
     path = original(file)
     assert path.read_bytes() == CONTENT
     assert [entry.name for entry in path.parent.iterdir()] == ["people.csv"]
@@ -114,44 +128,65 @@ def test_download_is_checked_and_leaves_no_part(server, originals, capsys):
 
 
 def test_broken_connection_is_resumed_where_it_stopped(server, originals):
-    file = File("people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv")
+    file = File(
+        "people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv"
+    )
     Server.break_after = 1000
     with pytest.raises(DataError, match="Load again to go on where it stopped"):
         original(file)
-    assert not (originals / "people.csv").exists()  # half a download never counts as data
+    assert not (
+        originals / "people.csv"
+    ).exists()  # half a download never counts as data
     assert original(file).read_bytes() == CONTENT
     assert Server.sent == len(CONTENT)  # and no byte was fetched twice
 
 
 def test_wrong_content_is_refused_and_forgotten(server, originals):
-    file = File("people.csv", sha256="0" * 64, size=len(CONTENT), url=f"{server}/people.csv")
+    file = File(
+        "people.csv", sha256="0" * 64, size=len(CONTENT), url=f"{server}/people.csv"
+    )
     with pytest.raises(DataError, match="not the expected file"):
         original(file)
     assert list(originals.iterdir()) == []
 
 
 def test_member_of_a_zip_archive(server, originals):
-    file = File("people.csv", sha256=SHA256, url=f"{server}/people.zip", member="inside/people.csv")
+    file = File(
+        "people.csv",
+        sha256=SHA256,
+        url=f"{server}/people.zip",
+        member="inside/people.csv",
+    )
     assert original(file).read_bytes() == CONTENT
     with pytest.raises(DataError, match=r"damaged or lacks inside/nobody.csv"):
-        original(File("nobody.csv", url=f"{server}/people.zip", member="inside/nobody.csv"))
+        original(
+            File("nobody.csv", url=f"{server}/people.zip", member="inside/nobody.csv")
+        )
 
 
 def test_complete_part_is_taken_as_it_is(server, originals):
     originals.mkdir()
     (originals / "people.csv.part").write_bytes(CONTENT)
-    file = File("people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv")
+    file = File(
+        "people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv"
+    )
     assert original(file).read_bytes() == CONTENT
     assert Server.sent == 0
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:9/people.csv", "{server}/nobody.csv"])
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:9/people.csv", "{server}/nobody.csv"]
+)
 def test_no_network_is_one_clear_error(server, originals, url):
     with pytest.raises(DataError, match=r"could not be downloaded .* source='bundled'"):
-        fetch(File("people.csv", url=url.format(server=server)), originals / "people.csv")
+        fetch(
+            File("people.csv", url=url.format(server=server)), originals / "people.csv"
+        )
 
 
-def test_a_stream_of_pieces_that_breaks_off_is_one_clear_error(server, originals, monkeypatch):
+def test_a_stream_of_pieces_that_breaks_off_is_one_clear_error(
+    server, originals, monkeypatch
+):
     def in_pieces(self):
         self.send_response(200)
         self.send_header("Transfer-Encoding", "chunked")
@@ -171,7 +206,9 @@ def test_hub_tables_come_through_datasets(tmp_path, monkeypatch):
     table.to_parquet(folder / "train.parquet")
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     pd.testing.assert_frame_equal(recipes.from_hub(str(folder), split="train"), table)
-    with pytest.raises(DataError, match=r"could not be loaded from the hub .* put the files into"):
+    with pytest.raises(
+        DataError, match=r"could not be loaded from the hub .* put the files into"
+    ):
         recipes.from_hub(str(tmp_path / "nothing"), split="train")
 
 
@@ -180,9 +217,17 @@ def test_a_package_that_training_lacks_is_named(monkeypatch):
         import nobodys_package  # noqa: F401
 
     found = recipes.Recipe(recipe, (), True, None)
-    monkeypatch.setattr(f"fairlib.recipes.{data.card('text_scores')['recipe']}.text_scores", found)
-    for compute in (lambda: data.load("text_scores", source="original"), lambda: recipes.build("text_scores")):
-        with pytest.raises(DataError, match=r"'recipe' needs the package 'nobodys_package'.* `make models`"):
+    monkeypatch.setattr(
+        f"fairlib.recipes.{data.card('text_scores')['recipe']}.text_scores", found
+    )
+    for compute in (
+        lambda: data.load("text_scores", source="original"),
+        lambda: recipes.build("text_scores"),
+    ):
+        with pytest.raises(
+            DataError,
+            match=r"'recipe' needs the package 'nobodys_package'.* `make models`",
+        ):
             compute()
 
 
@@ -190,7 +235,9 @@ def test_a_package_that_training_lacks_is_named(monkeypatch):
 
 
 def zipped(url):
-    return File("people.csv", sha256=SHA256, url=f"{url}/people.zip", member="inside/people.csv")
+    return File(
+        "people.csv", sha256=SHA256, url=f"{url}/people.zip", member="inside/people.csv"
+    )
 
 
 def altered(archive):
@@ -219,10 +266,14 @@ def test_a_broken_archive_is_fetched_again(server, originals, harm):
 
 
 @pytest.mark.parametrize("harm", [altered, encrypted])
-def test_an_archive_that_cannot_be_unpacked_is_one_clear_error(server, originals, tmp_path, harm):
+def test_an_archive_that_cannot_be_unpacked_is_one_clear_error(
+    server, originals, tmp_path, harm
+):
     file = zipped(server)
     harm(tmp_path / "served" / "people.zip")
-    with pytest.raises(DataError, match=r"people.zip is damaged or lacks inside/people.csv"):
+    with pytest.raises(
+        DataError, match=r"people.zip is damaged or lacks inside/people.csv"
+    ):
         original(file)
     assert list(originals.iterdir()) == []
 
@@ -239,9 +290,15 @@ def in_step(self, *, both):
 
 
 def test_several_may_fetch_one_file(server, originals, monkeypatch):
-    monkeypatch.setattr(Server, "do_GET", partialmethod(in_step, both=threading.Barrier(2, timeout=60)))
-    file = File("people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv")
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+    monkeypatch.setattr(
+        Server, "do_GET", partialmethod(in_step, both=threading.Barrier(2, timeout=60))
+    )
+    file = File(
+        "people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv"
+    )
+    with concurrent.futures.ProcessPoolExecutor(
+        2, mp_context=multiprocessing.get_context("spawn")
+    ) as pool:
         list(pool.map(fetch, [file] * 2, [originals / "people.csv"] * 2))
     assert [path.name for path in originals.iterdir()] == ["people.csv"]
     assert (originals / "people.csv").read_bytes() == CONTENT
@@ -259,7 +316,9 @@ def endless(self, *, pause=0.0, chunk=1000):
 
 def test_a_body_that_never_ends_is_cut(server, originals, monkeypatch):
     monkeypatch.setattr(Server, "do_GET", endless)
-    file = File("people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv")
+    file = File(
+        "people.csv", sha256=SHA256, size=len(CONTENT), url=f"{server}/people.csv"
+    )
     with pytest.raises(DataError, match="not the expected file"):
         original(file)
 

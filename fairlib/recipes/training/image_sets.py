@@ -21,8 +21,15 @@ from fairlib.recipes.photographs import MASKS
 
 PERSON = 1  # COCO's category
 CELEBA_SPLITS = {"training": "train", "validation": "valid", "test": "test"}
-VALIDATION_SHARE = 5_413 / 22_966  # of the training images: the sizes in the released coco_validation_indices.pkl
-ARRAYS = {("multiarray", "_reconstruct"), ("multiarray", "scalar"), ("numpy", "ndarray"), ("numpy", "dtype")}
+VALIDATION_SHARE = (
+    5_413 / 22_966
+)  # of the training images: the sizes in the released coco_validation_indices.pkl
+ARRAYS = {
+    ("multiarray", "_reconstruct"),
+    ("multiarray", "scalar"),
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+}
 
 
 @dataclass(frozen=True)
@@ -36,20 +43,28 @@ class ImageSet:
     task: np.ndarray
     man: np.ndarray
     tasks: tuple[str, ...]
-    regions: Callable[[int, tuple[int, int]], tuple[np.ndarray, np.ndarray]] | None = field(default=None, repr=False)
+    regions: Callable[[int, tuple[int, int]], tuple[np.ndarray, np.ndarray]] | None = (
+        field(default=None, repr=False)
+    )
 
     def __post_init__(self) -> None:
         if not len(self.paths) == len(self.task) == len(self.man) > 0:
             sizes = f"{len(self.paths)} images, {len(self.task)} task labels, {len(self.man)} attributes"
-            raise ValueError(f"an image set needs as many labels as images, and at least one; found {sizes}")
+            raise ValueError(
+                f"an image set needs as many labels as images, and at least one; found {sizes}"
+            )
         if self.task.shape[1] != len(self.tasks):
-            raise ValueError(f"tasks must name {self.task.shape[1]} columns, found {len(self.tasks)} names")
+            raise ValueError(
+                f"tasks must name {self.task.shape[1]} columns, found {len(self.tasks)} names"
+            )
 
     def only(self, name: str) -> "ImageSet":
         """Return the same images with one task."""
         return replace(self, task=self.task[:, [self.tasks.index(name)]], tasks=(name,))
 
-    def load(self, index: int, *, side: int, mask: str = "none", rng=None) -> np.ndarray:
+    def load(
+        self, index: int, *, side: int, mask: str = "none", rng=None
+    ) -> np.ndarray:
         """Return image `index`, masked, scaled to side x side, 3 x side x side in [0, 1].
 
         mask : "none"; "noisy", a random half of the people's pixels black; "full", all of them. Objects that lie over
@@ -63,7 +78,9 @@ class ImageSet:
             image = np.array(opened.convert("RGB"))
         if mask != "none":
             if self.regions is None:
-                raise ValueError("mask must be none for images without outlines of the people")
+                raise ValueError(
+                    "mask must be none for images without outlines of the people"
+                )
             people, objects = self.regions(index, image.shape[1::-1])
             hidden = people & ~objects
             if mask == "noisy":
@@ -77,7 +94,9 @@ class _Data(pickle.Unpickler):
     """Reads lists, dictionaries, text, numbers and NumPy arrays, also of Python 2; a pickle with code is refused."""
 
     def find_class(self, module: str, name: str) -> object:
-        if (module.rpartition(".")[2], name) not in ARRAYS or not module.startswith("numpy"):
+        if (module.rpartition(".")[2], name) not in ARRAYS or not module.startswith(
+            "numpy"
+        ):
             raise pickle.UnpicklingError(f"{module}.{name} is not data")
         return getattr(np if module == "numpy" else np._core.multiarray, name)
 
@@ -95,11 +114,21 @@ def genders(folder: Path) -> pd.DataFrame:
             with path.open("rb") as stream:
                 for image in _Data(stream, encoding="latin1").load():
                     number = int(re.search(r"_(\d+)\.\w+$", image["img"])[1])
-                    rows.append((split, number, "man" if image["annotation"][0] == 1 else "woman"))
+                    rows.append(
+                        (
+                            split,
+                            number,
+                            "man" if image["annotation"][0] == 1 else "woman",
+                        )
+                    )
         except FileNotFoundError:
-            raise DataError(f"{path} is not there; it is in github.com/uclanlp/reducingbias, data/COCO") from None
+            raise DataError(
+                f"{path} is not there; it is in github.com/uclanlp/reducingbias, data/COCO"
+            ) from None
         except (pickle.UnpicklingError, EOFError, KeyError, TypeError) as error:
-            raise DataError(f"{path} is not one of the released lists of images ({error})") from error
+            raise DataError(
+                f"{path} is not one of the released lists of images ({error})"
+            ) from error
     return pd.DataFrame(rows, columns=["split", "image_id", "gender"])
 
 
@@ -113,32 +142,71 @@ def coco(folder: Path, objects: tuple[str, ...]) -> dict[str, ImageSet]:
     folder, table = Path(folder), genders(folder)
     places, marks, names = {}, {}, {}
     for part in ("train2014", "val2014"):
-        content = json.loads((folder / "annotations" / f"instances_{part}.json").read_text(encoding="utf-8"))
-        names |= {category["id"]: category["name"].replace(" ", "_") for category in content["categories"]}
-        places |= {image["id"]: folder / part / image["file_name"] for image in content["images"]}
+        content = json.loads(
+            (folder / "annotations" / f"instances_{part}.json").read_text(
+                encoding="utf-8"
+            )
+        )
+        names |= {
+            category["id"]: category["name"].replace(" ", "_")
+            for category in content["categories"]
+        }
+        places |= {
+            image["id"]: folder / part / image["file_name"]
+            for image in content["images"]
+        }
         for annotation in content["annotations"]:
             marks.setdefault(annotation["image_id"], []).append(annotation)
     if unknown := sorted(set(objects) - set(names.values())):
-        raise ValueError(f"objects must be categories of COCO, found {', '.join(unknown)}")
+        raise ValueError(
+            f"objects must be categories of COCO, found {', '.join(unknown)}"
+        )
     if missing := set(table["image_id"]) - set(places):
-        raise DataError(f"the genders have {len(missing)} image(s) that COCO's annotations lack: {min(missing)} ...")
-    column = {identity: objects.index(name) for identity, name in names.items() if name in objects}
+        raise DataError(
+            f"the genders have {len(missing)} image(s) that COCO's annotations lack: {min(missing)} ..."
+        )
+    column = {
+        identity: objects.index(name)
+        for identity, name in names.items()
+        if name in objects
+    }
     table = table[table["image_id"].isin(marks.keys())].sort_values("image_id")
     train = table[table["split"] == "train"]
     order = np.random.default_rng(2021).permutation(len(train))
     validation, training = np.split(order, [round(VALIDATION_SHARE * len(train))])
-    sets = {"training": train.iloc[np.sort(training)], "validation": train.iloc[np.sort(validation)]}
+    sets = {
+        "training": train.iloc[np.sort(training)],
+        "validation": train.iloc[np.sort(validation)],
+    }
     sets["test"] = table[table["split"] == "dev"]
-    return {name: _labelled(rows, objects, column, places, marks) for name, rows in sets.items()}
+    return {
+        name: _labelled(rows, objects, column, places, marks)
+        for name, rows in sets.items()
+    }
 
 
-def _labelled(rows: pd.DataFrame, objects: tuple, column: dict, places: dict, marks: dict) -> ImageSet:
+def _labelled(
+    rows: pd.DataFrame, objects: tuple, column: dict, places: dict, marks: dict
+) -> ImageSet:
     own = [marks[image] for image in rows["image_id"]]
     task = np.zeros((len(rows), len(objects)), dtype=bool)
     for index, found in enumerate(own):
-        task[index, [column[mark["category_id"]] for mark in found if mark["category_id"] in column]] = True
+        task[
+            index,
+            [
+                column[mark["category_id"]]
+                for mark in found
+                if mark["category_id"] in column
+            ],
+        ] = True
     paths = [places[image] for image in rows["image_id"]]
-    return ImageSet(paths, task, (rows["gender"] == "man").to_numpy(), objects, _regions(own, column))
+    return ImageSet(
+        paths,
+        task,
+        (rows["gender"] == "man").to_numpy(),
+        objects,
+        _regions(own, column),
+    )
 
 
 def celeba(folder: Path, tasks: tuple[str, ...]) -> dict[str, ImageSet]:
@@ -147,13 +215,17 @@ def celeba(folder: Path, tasks: tuple[str, ...]) -> dict[str, ImageSet]:
     tasks : columns of the attribute table, such as Big_Nose or Young. The attribute is Male.
     """
     folder = Path(folder)
-    table = read_released(folder / "list_attr_celeba.txt", folder / "list_eval_partition.txt")
+    table = read_released(
+        folder / "list_attr_celeba.txt", folder / "list_eval_partition.txt"
+    )
     require_columns(table, [*tasks, GROUP], folder / "list_attr_celeba.txt")
     sets = {}
     for name, split in CELEBA_SPLITS.items():
         rows = table[table["split"] == split]
         paths = [folder / "img_align_celeba" / image for image in rows["image_id"]]
-        sets[name] = ImageSet(paths, rows[[*tasks]].to_numpy() == 1, rows[GROUP].to_numpy() == 1, tasks)
+        sets[name] = ImageSet(
+            paths, rows[[*tasks]].to_numpy() == 1, rows[GROUP].to_numpy() == 1, tasks
+        )
     return sets
 
 
@@ -185,7 +257,9 @@ def outline(segmentation, size: tuple[int, int]) -> np.ndarray:
             ImageDraw.Draw(canvas).polygon(polygon, fill=1, outline=1)
         return np.array(canvas)
     if not isinstance(segmentation["counts"], list):
-        raise ValueError("segmentation must be polygons or plain run lengths, found compressed run lengths")
+        raise ValueError(
+            "segmentation must be polygons or plain run lengths, found compressed run lengths"
+        )
     runs = np.asarray(segmentation["counts"])
     height, width = segmentation["size"]
     return np.repeat(np.arange(len(runs)) % 2 == 1, runs).reshape(width, height).T

@@ -21,13 +21,31 @@ import pandas as pd
 from fairlib.data import DataError, load, originals_folder, write_csv
 from fairlib.recipes.celeba import readable
 from fairlib.recipes.originals import store
-from fairlib.recipes.photographs import PHOTOGRAPHS, TABLES, TASKS, TRAININGS, path_of, with_photographs
+from fairlib.recipes.photographs import (
+    PHOTOGRAPHS,
+    TABLES,
+    TASKS,
+    TRAININGS,
+    path_of,
+    with_photographs,
+)
 from fairlib.recipes.training.image_sets import READERS, ImageSet
 from fairlib.recipes.training.tabular import balancing_weights
-from fairlib.recipes.training.tallies import assess, calibrated_threshold, cross_entropy, tally
+from fairlib.recipes.training.tallies import (
+    assess,
+    calibrated_threshold,
+    cross_entropy,
+    tally,
+)
 
-MEAN, DEVIATION = np.array([[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]], dtype=np.float32)  # of ImageNet's channels
-RATES = {"VGG16": 0.00014, "AlexNet": 0.0003, "ResNet18": 0.0001}  # appendix A.2, for CelebA
+MEAN, DEVIATION = np.array(
+    [[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]], dtype=np.float32
+)  # of ImageNet's channels
+RATES = {
+    "VGG16": 0.00014,
+    "AlexNet": 0.0003,
+    "ResNet18": 0.0001,
+}  # appendix A.2, for CelebA
 RATIO_RATE = 0.00014  # of the released runs at a ratio, although they train ResNet18
 AHEAD = 3  # batches that are read while the network is busy
 FOLDERS = {"coco": "train2014", "celeba": "img_align_celeba"}
@@ -43,7 +61,9 @@ class Setting:
     decay: float = 0.0  # of the weights
     batch: int = 64
     epochs: int = 12
-    two_logits: bool = False  # per label, with a softmax (CelebA), in place of one with a sigmoid
+    two_logits: bool = (
+        False  # per label, with a softmax (CelebA), in place of one with a sigmoid
+    )
     predict_attribute: bool = True  # COCO yes; CelebA no, so that there is no T->A
     mask: str = "none"
     ratio: float | None = None  # of majority to minority groups, by weighting the loss
@@ -56,8 +76,19 @@ def setting_of(images: str, training: dict) -> Setting:
     if images == "coco":
         return Setting(mask=training["mask"])
     network, ratio = training["model"], training["ratio"]
-    recipe = {"momentum": 0.9, "decay": 5e-4, "epochs": 10, "two_logits": True, "predict_attribute": False}
-    return Setting(network=network, rate=RATES[network] if ratio is None else RATIO_RATE, ratio=ratio, **recipe)
+    recipe = {
+        "momentum": 0.9,
+        "decay": 5e-4,
+        "epochs": 10,
+        "two_logits": True,
+        "predict_attribute": False,
+    }
+    return Setting(
+        network=network,
+        rate=RATES[network] if ratio is None else RATIO_RATE,
+        ratio=ratio,
+        **recipe,
+    )
 
 
 def build(network: str, outputs: int, weights: str | None = "IMAGENET1K_V1"):
@@ -79,46 +110,88 @@ def train(images: dict[str, ImageSet], *, setting: Setting, seed: int) -> dict:
     rng = np.random.default_rng(seed)
     labels = {split: _labels(some, setting) for split, some in images.items()}
     weights = _weights(images, setting.ratio)
-    network = build(setting.network, labels["training"].shape[1] * (1 + setting.two_logits))
+    network = build(
+        setting.network, labels["training"].shape[1] * (1 + setting.two_logits)
+    )
     network.to("cuda" if torch.cuda.is_available() else "cpu")
-    rates = {"lr": setting.rate, "momentum": setting.momentum, "weight_decay": setting.decay}
+    rates = {
+        "lr": setting.rate,
+        "momentum": setting.momentum,
+        "weight_decay": setting.decay,
+    }
     descent = torch.optim.SGD(network.parameters(), **rates)
     best, scores = np.inf, {}
     for epoch in range(setting.epochs):
         network.train()
-        for rows, pixels in _batches(images["training"], rng.permutation(len(images["training"].paths)), setting, rng):
+        for rows, pixels in _batches(
+            images["training"],
+            rng.permutation(len(images["training"].paths)),
+            setting,
+            rng,
+        ):
             logits = _logits(network, pixels, setting)
-            target, weight = (torch.from_numpy(a[rows]).to(logits) for a in (labels["training"], weights["training"]))
-            losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
+            target, weight = (
+                torch.from_numpy(a[rows]).to(logits)
+                for a in (labels["training"], weights["training"])
+            )
+            losses = torch.nn.functional.binary_cross_entropy_with_logits(
+                logits, target, reduction="none"
+            )
             descent.zero_grad()
             (losses.mean(dim=1) * weight).mean().backward()
             descent.step()
         found = _predict(network, images["validation"], setting, seed)
-        loss = cross_entropy(labels["validation"], found, weights["validation"]) if np.isfinite(found).all() else np.inf
+        loss = (
+            cross_entropy(labels["validation"], found, weights["validation"])
+            if np.isfinite(found).all()
+            else np.inf
+        )
         if loss < best:
             best = loss
-            scores = {"validation": found, "test": _predict(network, images["test"], setting, seed), "epoch": epoch}
+            scores = {
+                "validation": found,
+                "test": _predict(network, images["test"], setting, seed),
+                "epoch": epoch,
+            }
     if not scores:
-        raise ValueError(f"setting must let the loss fall, found no epoch with a finite one: {setting}")
+        raise ValueError(
+            f"setting must let the loss fall, found no epoch with a finite one: {setting}"
+        )
     return scores
 
 
-def run(images: dict[str, ImageSet], which: str, training: dict, setting: Setting) -> pd.DataFrame:
+def run(
+    images: dict[str, ImageSet], which: str, training: dict, setting: Setting
+) -> pd.DataFrame:
     """Train once and count the test predictions, in the columns of the bundled table of `which`."""
     if which == "coco":
         scores = train(images, setting=setting, seed=training["seed"])
-        table = tally(images, scores, tasks=images["test"].tasks, calibrate="validation", **training)
+        table = tally(
+            images,
+            scores,
+            tasks=images["test"].tasks,
+            calibrate="validation",
+            **training,
+        )
         return table.assign(objects="photographed", inputs=PHOTOGRAPHS)
     images = {split: some.only(training["task"]) for split, some in images.items()}
     scores = train(images, setting=setting, seed=training["seed"])
-    threshold = calibrated_threshold(scores["validation"][:, 0], images["validation"].task.mean())
-    found = assess(images["test"].task[:, 0], images["test"].man, scores["test"][:, 0], threshold)
+    threshold = calibrated_threshold(
+        scores["validation"][:, 0], images["validation"].task.mean()
+    )
+    found = assess(
+        images["test"].task[:, 0], images["test"].man, scores["test"][:, 0], threshold
+    )
     row = training | {"task": training["task"].lower()} | found
     return readable(pd.DataFrame([row])).assign(inputs=PHOTOGRAPHS)
 
 
 def _labels(images: ImageSet, setting: Setting) -> np.ndarray:
-    columns = [images.task, images.man[:, None]] if setting.predict_attribute else [images.task]
+    columns = (
+        [images.task, images.man[:, None]]
+        if setting.predict_attribute
+        else [images.task]
+    )
     return np.hstack(columns).astype(np.float32)
 
 
@@ -127,7 +200,9 @@ def _weights(images: dict[str, ImageSet], ratio: float | None) -> dict[str, np.n
     cells = {split: 2 * some.task[:, 0] + some.man for split, some in images.items()}
     by_cell = np.ones(4, dtype=np.float32)
     if ratio is not None:
-        by_cell[cells["training"]] = balancing_weights(cells["training"] // 2, cells["training"] % 2, ratio)
+        by_cell[cells["training"]] = balancing_weights(
+            cells["training"] // 2, cells["training"] % 2, ratio
+        )
     return {split: by_cell[cell] for split, cell in cells.items()}
 
 
@@ -139,7 +214,9 @@ def _logits(network, pixels: np.ndarray, setting: Setting):
     return found[:, 1::2] - found[:, ::2] if setting.two_logits else found
 
 
-def _batches(images: ImageSet, order: np.ndarray, setting: Setting, rng) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _batches(
+    images: ImageSet, order: np.ndarray, setting: Setting, rng
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield (rows, pixels) in `order`; threads read some batches ahead. Each image has random numbers of its own."""
     seeds = np.random.default_rng(rng).integers(0, 2**63, len(order))
 
@@ -147,7 +224,10 @@ def _batches(images: ImageSet, order: np.ndarray, setting: Setting, rng) -> Iter
         pixels = images.load(index, side=setting.side, mask=setting.mask, rng=own)
         return (pixels - MEAN[:, None, None]) / DEVIATION[:, None, None]
 
-    parts = [slice(start, start + setting.batch) for start in range(0, len(order), setting.batch)]
+    parts = [
+        slice(start, start + setting.batch)
+        for start in range(0, len(order), setting.batch)
+    ]
     with ThreadPoolExecutor(setting.workers) as pool:
         reading = [pool.map(read, order[part], seeds[part]) for part in parts[:AHEAD]]
         for part, later in zip_longest(parts, parts[AHEAD:]):
@@ -163,7 +243,12 @@ def _predict(network, images: ImageSet, setting: Setting, seed: int) -> np.ndarr
     network.eval()
     with torch.no_grad():
         batches = _batches(images, np.arange(len(images.paths)), setting, seed)
-        return np.concatenate([torch.sigmoid(_logits(network, pixels, setting)).cpu().numpy() for _, pixels in batches])
+        return np.concatenate(
+            [
+                torch.sigmoid(_logits(network, pixels, setting)).cpu().numpy()
+                for _, pixels in batches
+            ]
+        )
 
 
 def train_all(which: str) -> None:
@@ -171,14 +256,21 @@ def train_all(which: str) -> None:
     trainings = {path_of(which, training): training for training in TRAININGS[which]}
     left = [path for path in trainings if not path.exists()]
     if left:
-        names = tuple(load("coco_mals", source="bundled")["object"]) if which == "coco" else TASKS
+        names = (
+            tuple(load("coco_mals", source="bundled")["object"])
+            if which == "coco"
+            else TASKS
+        )
         images = READERS[which](originals_folder() / which, names)
     for number, path in enumerate(left, start=1):
         start = time.perf_counter()
         table = run(images, which, trainings[path], setting_of(which, trainings[path]))
         write_csv(table, path)
         minutes = (time.perf_counter() - start) / 60
-        print(f"{which}/{path.stem}: {number} of {len(left)}, {minutes:.1f} minutes", flush=True)
+        print(
+            f"{which}/{path.stem}: {number} of {len(left)}, {minutes:.1f} minutes",
+            flush=True,
+        )
     table = with_photographs(load(TABLES[which], source="bundled"), which)
     print(f"all {len(trainings)} trainings are in {store(TABLES[which], table)}")
 
@@ -186,7 +278,9 @@ def train_all(which: str) -> None:
 def main() -> None:
     """Train on the photographs that are there."""
     folder = originals_folder()
-    there = [which for which, inside in FOLDERS.items() if (folder / which / inside).is_dir()]
+    there = [
+        which for which, inside in FOLDERS.items() if (folder / which / inside).is_dir()
+    ]
     if not there:
         raise DataError(
             f"no photographs found: put COCO 2014 (train2014/, val2014/, annotations/, and train.data, dev.data, "

@@ -12,7 +12,13 @@ import numpy as np
 import pandas as pd
 from sklearn.neural_network import MLPClassifier
 
-from fairlib.recipes.generated_images import MASKS, Contrast, GeneratedImages, draw_images, draw_labels
+from fairlib.recipes.generated_images import (
+    MASKS,
+    Contrast,
+    GeneratedImages,
+    draw_images,
+    draw_labels,
+)
 from fairlib.recipes.training.tallies import cross_entropy, tally
 
 
@@ -30,16 +36,35 @@ class Setting:
     data_seed: int = 2021
 
 
-def train(images: dict[str, GeneratedImages], *, tasks: tuple, mask: str, setting: Setting, seed: int) -> pd.DataFrame:
+def train(
+    images: dict[str, GeneratedImages],
+    *,
+    tasks: tuple,
+    mask: str,
+    setting: Setting,
+    seed: int,
+) -> pd.DataFrame:
     """Train one network on masked images, and return the test counts of its best epoch, see `tally`."""
     rng = np.random.default_rng(seed)
     x = {part: some.masked(mask, rng) for part, some in images.items()}
-    y = {part: np.column_stack([some.task, some.man]).astype(int) for part, some in images.items()}
-    network = MLPClassifier((setting.hidden,), learning_rate_init=setting.rate, batch_size=64, random_state=seed)
+    y = {
+        part: np.column_stack([some.task, some.man]).astype(int)
+        for part, some in images.items()
+    }
+    network = MLPClassifier(
+        (setting.hidden,),
+        learning_rate_init=setting.rate,
+        batch_size=64,
+        random_state=seed,
+    )
     best, scores = np.inf, {}
     for _ in range(setting.epochs):
-        network.partial_fit(x["training"], y["training"], classes=np.arange(y["training"].shape[1]))
-        probability = {part: network.predict_proba(x[part]) for part in ("validation", "test")}
+        network.partial_fit(
+            x["training"], y["training"], classes=np.arange(y["training"].shape[1])
+        )
+        probability = {
+            part: network.predict_proba(x[part]) for part in ("validation", "test")
+        }
         if (loss := cross_entropy(y["validation"], probability["validation"])) < best:
             best, scores = loss, probability
     return tally(images, scores, tasks=tasks, mask=mask, seed=seed)
@@ -54,4 +79,7 @@ def run(counts: pd.DataFrame, *, setting: Setting, seeds: int = 5) -> pd.DataFra
         images[part] = draw_images(man, task, contrast=setting.contrast, rng=rng)
     tasks = tuple(counts["object"].iloc[1:])
     runs = [{"mask": mask, "seed": seed} for mask in MASKS for seed in range(seeds)]
-    return pd.concat([train(images, tasks=tasks, setting=setting, **one) for one in runs], ignore_index=True)
+    return pd.concat(
+        [train(images, tasks=tasks, setting=setting, **one) for one in runs],
+        ignore_index=True,
+    )

@@ -36,12 +36,18 @@ class Examples:
         for name in ("task", "group"):
             found = np.unique(getattr(self, name))
             if not np.array_equal(found, [0, 1]):
-                raise ValueError(f"{name} must take the values 0 and 1, both, found {found.tolist()[:5]}")
+                raise ValueError(
+                    f"{name} must take the values 0 and 1, both, found {found.tolist()[:5]}"
+                )
         for name, kind in {"inputs": np.float32, "task": int, "group": int}.items():
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=kind))
-        if self.inputs.ndim != 2 or not len(self.inputs) == len(self.task) == len(self.group):
+        if self.inputs.ndim != 2 or not len(self.inputs) == len(self.task) == len(
+            self.group
+        ):
             sizes = f"inputs {self.inputs.shape}, task {self.task.shape}, group {self.group.shape}"
-            raise ValueError(f"inputs must be n x features with n labels and n groups, found {sizes}")
+            raise ValueError(
+                f"inputs must be n x features with n labels and n groups, found {sizes}"
+            )
 
 
 class Splits(NamedTuple):
@@ -55,15 +61,26 @@ class Splits(NamedTuple):
 def split(table: pd.DataFrame, *, task: str, group: str) -> Splits:
     """Split a table of 0/1 columns by its column "split" (train, valid, test); neither task nor group is an input."""
     if missing := [column for column in (task, group, "split") if column not in table]:
-        raise ValueError(f"table must have the columns task, group and split, {', '.join(missing)} not found")
+        raise ValueError(
+            f"table must have the columns task, group and split, {', '.join(missing)} not found"
+        )
     if missing := {*Splits._fields} - {*table["split"]}:
-        raise ValueError(f"split must take the values train, valid and test, {', '.join(sorted(missing))} not found")
+        raise ValueError(
+            f"split must take the values train, valid and test, {', '.join(sorted(missing))} not found"
+        )
     inputs = table.columns.difference([task, group, "split"], sort=False)
     parts = [table[table["split"] == name] for name in Splits._fields]
     return Splits(*(Examples(part[inputs], part[task], part[group]) for part in parts))
 
 
-def run(data: Splits, *, model: str, ratio: float | None = None, balance: str = "weights", rng) -> dict:
+def run(
+    data: Splits,
+    *,
+    model: str,
+    ratio: float | None = None,
+    balance: str = "weights",
+    rng,
+) -> dict:
     """Train once and count the test examples by group, label and prediction, as `0_true_negative` etc.
 
     The threshold marks as many validation examples as the share of positives in training asks for (section 3.3).
@@ -75,7 +92,9 @@ def run(data: Splits, *, model: str, ratio: float | None = None, balance: str = 
     if model not in MODELS:
         raise ValueError(f"model must be one of {', '.join(MODELS)}, found {model!r}")
     if balance not in BALANCES:
-        raise ValueError(f"balance must be one of {', '.join(BALANCES)}, found {balance!r}")
+        raise ValueError(
+            f"balance must be one of {', '.join(BALANCES)}, found {balance!r}"
+        )
     rng = np.random.default_rng(rng)
     train, weights = data.train, None
     if ratio is not None and balance == "weights":
@@ -111,26 +130,43 @@ def subsample(task: np.ndarray, group: np.ndarray, ratio: float, *, rng) -> np.n
     kinds = np.flatnonzero(major), np.flatnonzero(~major)
     minor = min(len(kinds[1]), int(len(kinds[0]) / _positive(ratio)))
     sizes = min(len(kinds[0]), round(ratio * minor)), minor
-    return np.sort(np.concatenate([rng.permutation(kind)[:size] for kind, size in zip(kinds, sizes, strict=True)]))
+    return np.sort(
+        np.concatenate(
+            [
+                rng.permutation(kind)[:size]
+                for kind, size in zip(kinds, sizes, strict=True)
+            ]
+        )
+    )
 
 
 def _linear(train, weights, valid, inputs, rng):
     """Logistic regression by stochastic gradient descent, a step of 0.01 per example."""
-    model = SGDClassifier(loss="log_loss", alpha=1e-6, learning_rate="constant", eta0=0.01, shuffle=False)
+    model = SGDClassifier(
+        loss="log_loss", alpha=1e-6, learning_rate="constant", eta0=0.01, shuffle=False
+    )
     return _by_epochs(model, train, weights, valid, inputs, rng)
 
 
 def _network(train, weights, valid, inputs, rng):
     """Network of one hidden layer of 32 units, Adam, batches of 256."""
     seed = int(rng.integers(2**31))
-    model = MLPClassifier((32,), batch_size=256, learning_rate_init=0.002, shuffle=False, random_state=seed)
+    model = MLPClassifier(
+        (32,),
+        batch_size=256,
+        learning_rate_init=0.002,
+        shuffle=False,
+        random_state=seed,
+    )
     return _by_epochs(model, train, weights, valid, inputs, rng)
 
 
 def _trees(train, weights, valid, inputs, rng):
     """Gradient boosting of 100 trees; each node looks at a random third of the features."""
     seed = int(rng.integers(2**31))
-    model = HistGradientBoostingClassifier(max_iter=TREES, max_features=1 / 3, early_stopping=False, random_state=seed)
+    model = HistGradientBoostingClassifier(
+        max_iter=TREES, max_features=1 / 3, early_stopping=False, random_state=seed
+    )
     model.fit(train.inputs, train.task, sample_weight=weights)
     return model.predict_proba(valid.inputs)[:, 1], model.predict_proba(inputs)[:, 1]
 
@@ -141,7 +177,9 @@ def _by_epochs(model, train, weights, valid, inputs, rng):
     for _ in range(EPOCHS):
         order = rng.permutation(len(train.task))
         weight = None if weights is None else weights[order]
-        model.partial_fit(train.inputs[order], train.task[order], classes=[0, 1], sample_weight=weight)
+        model.partial_fit(
+            train.inputs[order], train.task[order], classes=[0, 1], sample_weight=weight
+        )
         probability = model.predict_proba(valid.inputs)[:, 1]
         if (loss := log_loss(valid.task, probability)) < best:
             best, scores = loss, (probability, model.predict_proba(inputs)[:, 1])

@@ -16,29 +16,49 @@ from fairlib.recipes.suites import fill_slot
 
 ENTITIES = ("LOC", "MISC", "ORG", "PER")
 TAGS = ("O", *(f"{place}-{entity}" for entity in ENTITIES for place in "BILU"))
-IMPOSSIBLE = -1e9  # instead of -inf, which would give NaN where every path is impossible
+IMPOSSIBLE = (
+    -1e9
+)  # instead of -inf, which would give NaN where every path is impossible
 
 
 def bilou_from_iob(tags: Sequence[str], sentence: Sequence[int]) -> np.ndarray:
     """Return BILOU tags for IOB tags of either dialect (B- on every entity, or only on one that touches its like)."""
     if unknown := {tag for tag in tags if tag[:1] not in ("B", "I", "O")}:
-        raise ValueError(f"tags must begin with B-, I- or be O, found {', '.join(sorted(unknown))}")
+        raise ValueError(
+            f"tags must begin with B-, I- or be O, found {', '.join(sorted(unknown))}"
+        )
     bilou = [sequences.OUTSIDE] * len(tags)
-    for start, end, kind in sequences.from_tags(tags, sentence)[["start", "end", "type"]].itertuples(index=False):
+    for start, end, kind in sequences.from_tags(tags, sentence)[
+        ["start", "end", "type"]
+    ].itertuples(index=False):
         bilou[start:end] = fill_slot(f"U-{kind}", end - start)
     return np.array(bilou)
 
 
-def span_counts(label: Sequence[str], prediction: Sequence[str], sentence: Sequence[int]) -> pd.DataFrame:
+def span_counts(
+    label: Sequence[str], prediction: Sequence[str], sentence: Sequence[int]
+) -> pd.DataFrame:
     """Count the gold, the predicted and the correct spans (same place and kind) of every kind of entity.
 
     F1 = 2 correct / (gold + predicted).
     """
     table = sequences.compare(label, prediction, sentence)
     right = table.loc[table["label"] == table["prediction"], "label"]
-    counts = {"gold": table["label"], "predicted": table["prediction"], "correct": right}
-    counted = pd.DataFrame({name: values.value_counts() for name, values in counts.items()})
-    return counted.reindex(ENTITIES).fillna(0).astype(int).rename_axis("class").reset_index()
+    counts = {
+        "gold": table["label"],
+        "predicted": table["prediction"],
+        "correct": right,
+    }
+    counted = pd.DataFrame(
+        {name: values.value_counts() for name, values in counts.items()}
+    )
+    return (
+        counted.reindex(ENTITIES)
+        .fillna(0)
+        .astype(int)
+        .rename_axis("class")
+        .reset_index()
+    )
 
 
 def best_sequence(log_probability: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -49,7 +69,9 @@ def best_sequence(log_probability: np.ndarray, lengths: np.ndarray) -> np.ndarra
     (Viterbi), for all sentences at once; the cost is tokens x tags squared.
     """
     if lengths.sum() != len(log_probability):
-        raise ValueError(f"lengths must add up to the {len(log_probability)} tokens, found {lengths.sum()}")
+        raise ValueError(
+            f"lengths must add up to the {len(log_probability)} tokens, found {lengths.sum()}"
+        )
     allowed = _allowed()
     ends = np.where([tag[0] in "OLU" for tag in TAGS], 0.0, IMPOSSIBLE)
     begins = np.where([tag[0] in "OBU" for tag in TAGS], 0.0, IMPOSSIBLE)
@@ -67,7 +89,9 @@ def best_sequence(log_probability: np.ndarray, lengths: np.ndarray) -> np.ndarra
     state = (best + ends).argmax(axis=1)
     for position in range(real.shape[1] - 1, -1, -1):
         tags[:, position] = state
-        state = np.where(real[:, position], came_from[np.arange(len(state)), position, state], state)
+        state = np.where(
+            real[:, position], came_from[np.arange(len(state)), position, state], state
+        )
     return tags[real]
 
 

@@ -58,7 +58,9 @@ def suite_predictions() -> pd.DataFrame:
 
     p_neutral is missing for 2 classes. The 2-class models see the neutral sentences too.
     """
-    return _tidy([sentiment_table(outcome) for outcome in outcomes(("semeval2", "semeval3"))])
+    return _tidy(
+        [sentiment_table(outcome) for outcome in outcomes(("semeval2", "semeval3"))]
+    )
 
 
 def country_predictions() -> pd.DataFrame:
@@ -71,7 +73,10 @@ def scores() -> pd.DataFrame:
 
     Accuracy is correct / gold over the classes, F1 = 2 correct / (gold + predicted).
     """
-    made = [outcome.scores.assign(model=outcome.model, task=outcome.task, seed=outcome.seed) for outcome in outcomes()]
+    made = [
+        outcome.scores.assign(model=outcome.model, task=outcome.task, seed=outcome.seed)
+        for outcome in outcomes()
+    ]
     return pd.concat(made, ignore_index=True)[["model", "task", "seed", *SCORES]]
 
 
@@ -94,7 +99,9 @@ def _fine_tuned(tasks: list[str]) -> list[Outcome]:
     if encoder.on_gpu():
         return [encoder_run(*job) for job in jobs]
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        running = {job: pool.submit(encoder_run, *job) for job in reversed(jobs)}  # the longest task first
+        running = {
+            job: pool.submit(encoder_run, *job) for job in reversed(jobs)
+        }  # the longest task first
         return [running[job].result() for job in jobs]
 
 
@@ -112,7 +119,10 @@ def encoder_run(task: str, seed: int) -> Outcome:
 
     def make() -> Outcome:
         numbers = {label: number for number, label in enumerate(CLASSES[task])}
-        targets = [[numbers[tag] for tag in row] if settings.per_word else numbers[row] for row in labels]
+        targets = [
+            [numbers[tag] for tag in row] if settings.per_word else numbers[row]
+            for row in labels
+        ]
         trained = encoder.trained(
             CHECKPOINTS / f"{name}.safetensors",
             encoder.encode(examples, settings),
@@ -125,11 +135,15 @@ def encoder_run(task: str, seed: int) -> Outcome:
         )
 
         def predict(sequences: list) -> np.ndarray:
-            return encoder.predict(trained, encoder.encode(sequences, settings), settings=settings)
+            return encoder.predict(
+                trained, encoder.encode(sequences, settings), settings=settings
+            )
 
         return _outcome(task, model, seed, predict)
 
-    facts = fingerprint(task, model, seed, asdict(settings), examples, labels, _sequences(task))
+    facts = fingerprint(
+        task, model, seed, asdict(settings), examples, labels, _sequences(task)
+    )
     return kept(CHECKPOINTS / f"{name}.npz", facts, make)
 
 
@@ -139,11 +153,24 @@ def kept(path: Path, facts: str, make: Callable[[], Outcome]) -> Outcome:
         with np.load(path) as saved:
             if saved["facts"] == facts:
                 scores = pd.DataFrame({name: saved[name] for name in SCORES})
-                return Outcome(str(saved["task"]), str(saved["model"]), int(saved["seed"]), scores, saved["logs"])
+                return Outcome(
+                    str(saved["task"]),
+                    str(saved["model"]),
+                    int(saved["seed"]),
+                    scores,
+                    saved["logs"],
+                )
     outcome = make()
     scores = {name: np.array(outcome.scores[name].tolist()) for name in SCORES}
-    run = {"task": outcome.task, "model": outcome.model, "seed": outcome.seed, "logs": outcome.log_probability}
-    write_whole(path, lambda beside: np.savez_compressed(beside, facts=facts, **run, **scores))
+    run = {
+        "task": outcome.task,
+        "model": outcome.model,
+        "seed": outcome.seed,
+        "logs": outcome.log_probability,
+    }
+    write_whole(
+        path, lambda beside: np.savez_compressed(beside, facts=facts, **run, **scores)
+    )
     return outcome
 
 
@@ -156,7 +183,13 @@ def encoder_settings(task: str):
 
     name = os.environ.get("FAIRLIB_ENCODER") or PACKAGED
     if task == "conll2003":
-        return Settings(name, per_word=True, cased="uncased" in name or name == PACKAGED, epochs=1, learning_rate=2e-4)
+        return Settings(
+            name,
+            per_word=True,
+            cased="uncased" in name or name == PACKAGED,
+            epochs=1,
+            learning_rate=2e-4,
+        )
     return Settings(name, epochs=3)
 
 
@@ -164,9 +197,17 @@ def word_feature_run(task: str) -> Outcome:
     """Fit the second family on a task (a minute or two for named entities) and let it see dev, test and the suites."""
     examples, labels = training_data(task)
     if task == "conll2003":
-        name, model, features = wordfeatures.TAGGER, wordfeatures.tagger_model(), wordfeatures.word_features
+        name, model, features = (
+            wordfeatures.TAGGER,
+            wordfeatures.tagger_model(),
+            wordfeatures.word_features,
+        )
     else:
-        name, model, features = wordfeatures.SENTIMENT, wordfeatures.sentiment_model(), list
+        name, model, features = (
+            wordfeatures.SENTIMENT,
+            wordfeatures.sentiment_model(),
+            list,
+        )
     model.fit(features(examples), np.hstack(labels))
 
     def predict(sequences: list) -> np.ndarray:
@@ -183,7 +224,9 @@ def training_data(task: str, split: str = "train") -> tuple[list, list]:
     return table["text"].tolist(), table["label"].tolist()
 
 
-def by_sentence(tokens: pd.DataFrame, keys: str | list[str] = "sentence") -> tuple[list, list]:
+def by_sentence(
+    tokens: pd.DataFrame, keys: str | list[str] = "sentence"
+) -> tuple[list, list]:
     """Return the words and the tags of a table of tokens as lists of lists, one per sentence, in order."""
     grouped = tokens.groupby(keys, sort=False)
     return grouped["token"].agg(list).tolist(), grouped["label"].agg(list).tolist()
@@ -193,7 +236,10 @@ def suite(task: str) -> pd.DataFrame:
     """Return what the models are run on: all sentences of the released suites, or the entity suite."""
     if task == "conll2003":
         return suites.ner_suite(genuine=True)
-    return pd.concat([suites.suite(name, genuine=True) for name in templates.ATTRIBUTES], ignore_index=True)
+    return pd.concat(
+        [suites.suite(name, genuine=True) for name in templates.ATTRIBUTES],
+        ignore_index=True,
+    )
 
 
 def fingerprint(*parts) -> str:
@@ -206,13 +252,23 @@ def _outcome(task: str, model: str, seed: int, predict) -> Outcome:
     for split in SPLITS:
         examples, labels = training_data(task, split)
         tables.append(count(task, labels, predict(examples)).assign(split=split))
-    return Outcome(task, model, seed, pd.concat(tables, ignore_index=True), predict(_sequences(task)))
+    return Outcome(
+        task,
+        model,
+        seed,
+        pd.concat(tables, ignore_index=True),
+        predict(_sequences(task)),
+    )
 
 
 def _sequences(task: str) -> list:
     """Return the suite as a model reads it: texts, or lists of words."""
     frame = suite(task)
-    return by_sentence(frame, ["source", "group", "term"])[0] if task == "conll2003" else frame["text"].tolist()
+    return (
+        by_sentence(frame, ["source", "group", "term"])[0]
+        if task == "conll2003"
+        else frame["text"].tolist()
+    )
 
 
 def count(task: str, labels: list, log_probability: np.ndarray) -> pd.DataFrame:
@@ -220,11 +276,30 @@ def count(task: str, labels: list, log_probability: np.ndarray) -> pd.DataFrame:
     if task == "conll2003":
         lengths = np.array([len(row) for row in labels])
         predicted = np.array(tags.TAGS)[tags.best_sequence(log_probability, lengths)]
-        return tags.span_counts(np.concatenate(labels), predicted, np.repeat(np.arange(len(lengths)), lengths))
-    label, predicted = pd.Series(labels), pd.Series(np.array(CLASSES[task])[log_probability.argmax(axis=1)])
-    counts = {"gold": label, "predicted": predicted, "correct": label[label == predicted]}
-    table = pd.DataFrame({name: values.value_counts() for name, values in counts.items()})
-    return table.reindex(CLASSES[task]).fillna(0).astype(int).rename_axis("class").reset_index()
+        return tags.span_counts(
+            np.concatenate(labels),
+            predicted,
+            np.repeat(np.arange(len(lengths)), lengths),
+        )
+    label, predicted = (
+        pd.Series(labels),
+        pd.Series(np.array(CLASSES[task])[log_probability.argmax(axis=1)]),
+    )
+    counts = {
+        "gold": label,
+        "predicted": predicted,
+        "correct": label[label == predicted],
+    }
+    table = pd.DataFrame(
+        {name: values.value_counts() for name, values in counts.items()}
+    )
+    return (
+        table.reindex(CLASSES[task])
+        .fillna(0)
+        .astype(int)
+        .rename_axis("class")
+        .reset_index()
+    )
 
 
 def sentiment_table(outcome: Outcome) -> pd.DataFrame:
@@ -235,8 +310,12 @@ def sentiment_table(outcome: Outcome) -> pd.DataFrame:
     table["prediction"] = np.array(names)[outcome.log_probability.argmax(axis=1)]
     probability = rounded(outcome.log_probability)
     for name in CLASSES["semeval3"]:
-        table[f"p_{name}"] = probability[:, names.index(name)] if name in names else np.float32("nan")
-    return table[["model", "classes", "seed", *SUITE, "prediction", *table.columns[-3:]]]
+        table[f"p_{name}"] = (
+            probability[:, names.index(name)] if name in names else np.float32("nan")
+        )
+    return table[
+        ["model", "classes", "seed", *SUITE, "prediction", *table.columns[-3:]]
+    ]
 
 
 def entity_table(outcome: Outcome) -> pd.DataFrame:
@@ -247,11 +326,15 @@ def entity_table(outcome: Outcome) -> pd.DataFrame:
     table = suite(outcome.task)[ENTITY_SUITE]
     lengths = table.groupby(["source", "group", "term"], sort=False).size().to_numpy()
     best = tags.best_sequence(outcome.log_probability, lengths)
-    table = table.assign(model=outcome.model, seed=outcome.seed, prediction=np.array(tags.TAGS)[best])
+    table = table.assign(
+        model=outcome.model, seed=outcome.seed, prediction=np.array(tags.TAGS)[best]
+    )
     kinds = pd.Series([f"p_{tag.rpartition('-')[2]}" for tag in tags.TAGS])
     probability = pd.DataFrame(np.exp(outcome.log_probability)).T.groupby(kinds).sum().T
     probability = probability.round(DIGITS).astype(np.float32)
-    return pd.concat([table[["model", "seed", *ENTITY_SUITE, "prediction"]], probability], axis=1)
+    return pd.concat(
+        [table[["model", "seed", *ENTITY_SUITE, "prediction"]], probability], axis=1
+    )
 
 
 def rounded(log_probability: np.ndarray) -> np.ndarray:
