@@ -57,9 +57,12 @@ lab: $(INSTALLED)  ## open the notebooks in JupyterLab
 student: $(INSTALLED)  ## write the notebooks without the exercises' solutions to build/student/
 	@$(BIN)/python notebooks/execute.py --student build/student $(NOTEBOOKS)
 
-lint: $(INSTALLED)  ## check style and that the notebooks are stored without outputs
+lint: $(INSTALLED)  ## check style, types and complexity, and that the notebooks are stored without outputs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	@echo "functions that radon rates D or worse (more than 20 ways through): none allowed"
+	@! $(BIN)/radon cc --min D --show-complexity fairlib | grep .
 	$(BIN)/python notebooks/execute.py --check $(NOTEBOOKS)
 
 lock:  ## resolve pyproject.toml into requirements.lock and site/requirements.lock again (needs uv)

@@ -1,59 +1,149 @@
-"""How unfair is a classifier, and how sure can one be?
+"""How unfair is a classifier, and how sure can we be?
 
-Only names live here; each module is imported when its name is first used, so that `import fairlib` stays light.
+Measure a difference between two groups, with an interval
+    disparity_interval : the difference of two groups' mean costs
+    bounds : all methods for it, what each of them guarantees, and its reference
+    betting, gaps, sequential : bounded costs, gaps among many groups, repeated looks
+    planning, annotation : how many examples are needed, and which ones to label
+    Interval, resampling : an estimate with its ends; bootstrap, and runs of a training
+    discoveries : which of many differences are shown
+    coverage : how often the intervals contain the truth, counted exactly
+
+Audit a classifier of your own
+    audit : one call on its predictions; the report prints, draws and makes a page
+    auditing : the parts of such a report
+    tables : counts from data frames, Parquet files and databases
+
+Reproduce the papers
+    bernstein : Ethayarajh 2020, Bernstein-bounded unfairness
+    metrics : Czarnowska et al. 2021, generalized fairness metrics
+        measure, measure_sequences, auc : any metric on any table of predictions
+        METRICS, Metric, scores, comparisons, spans : what a metric is made of
+        suites, templates : the sentences that the metrics are measured on
+    amplification : Wang and Russakovsky 2021, directional bias amplification
+    data, load : the tables that come with the project
+    ledger : which printed numbers could be reproduced
+    plots : one look for all figures
+
+>>> import fairlib
+>>> print(fairlib.disparity_interval([1, 0, 0, 1] * 25, [0, 0, 0, 1] * 25))
+0.250 [0.116, 0.378] (95% exact_unconditional)
+
+Names are imported when they are first used, so that `import fairlib` stays light.
 """
 
-from importlib import import_module
+from typing import TYPE_CHECKING
+
+from fairlib import _door
+
+if TYPE_CHECKING:
+    from fairlib import (
+        amplification,
+        auditing,
+        bernstein,
+        data,
+        ledger,
+        metrics,
+        plots,
+        tables,
+    )
+    from fairlib import interval as resampling
+    from fairlib.auditing.report import audit
+    from fairlib.data import load
+    from fairlib.interval import Interval
+    from fairlib.intervals import (
+        annotation,
+        betting,
+        gaps,
+        planning,
+        sequential,
+    )
+    from fairlib.intervals import disparity as bounds
+    from fairlib.intervals.disparity import disparity_interval
+    from fairlib.intervals.multiplicity import discoveries
+    from fairlib.metrics import comparisons, scores
+    from fairlib.metrics import sequences as spans
+    from fairlib.metrics.measuring import auc, measure
+    from fairlib.metrics.sequences import measure_sequences
+    from fairlib.metrics.table2 import METRICS, Metric
+    from fairlib.recipes import coverage, suites, templates
 
 __version__ = "0.2.0"
 
-_ROOMS = (
+__all__ = [
+    "METRICS",
+    "Interval",
+    "Metric",
     "amplification",
+    "annotation",
+    "auc",
+    "audit",
     "auditing",
     "bernstein",
+    "betting",
+    "bounds",
+    "comparisons",
+    "coverage",
     "data",
+    "discoveries",
+    "disparity_interval",
+    "gaps",
     "ledger",
+    "load",
+    "measure",
+    "measure_sequences",
     "metrics",
+    "planning",
     "plots",
+    "resampling",
+    "scores",
+    "sequential",
+    "spans",
+    "suites",
     "tables",
-)
-# Public names outlive moves: name -> where it lives; a name after a colon is taken out of the module.
-_PUBLIC = {name: name for name in _ROOMS} | {
-    "Interval": "interval:Interval",
-    "METRICS": "metrics.table2:METRICS",
-    "Metric": "metrics.table2:Metric",
-    "annotation": "intervals.annotation",
-    "auc": "metrics.measuring:auc",
-    "audit": "auditing.report:audit",
-    "betting": "intervals.betting",
-    "bounds": "intervals.disparity",
-    "comparisons": "metrics.comparisons",
-    "coverage": "recipes.coverage",
-    "discoveries": "intervals.multiplicity:discoveries",
-    "disparity_interval": "intervals.disparity:disparity_interval",
-    "gaps": "intervals.gaps",
-    "load": "data:load",
-    "measure": "metrics.measuring:measure",
-    "measure_sequences": "metrics.sequences:measure_sequences",
-    "planning": "intervals.planning",
-    "resampling": "interval",
-    "scores": "metrics.scores",
-    "sequential": "intervals.sequential",
-    "spans": "metrics.sequences",
-    "suites": "recipes.suites",
-    "templates": "recipes.templates",
+    "templates",
+]
+
+# Public names outlive moves: these modules are called otherwise, or live deeper.
+_MODULES = {
+    "annotation": "fairlib.intervals.annotation",
+    "betting": "fairlib.intervals.betting",
+    "bounds": "fairlib.intervals.disparity",
+    "comparisons": "fairlib.metrics.comparisons",
+    "coverage": "fairlib.recipes.coverage",
+    "gaps": "fairlib.intervals.gaps",
+    "planning": "fairlib.intervals.planning",
+    "resampling": "fairlib.interval",
+    "scores": "fairlib.metrics.scores",
+    "sequential": "fairlib.intervals.sequential",
+    "spans": "fairlib.metrics.sequences",
+    "suites": "fairlib.recipes.suites",
+    "templates": "fairlib.recipes.templates",
+}
+_ROOMS = {
+    "amplification": "fairlib.amplification",
+    "auditing": "fairlib.auditing",
+    "bernstein": "fairlib.bernstein",
+    "data": "fairlib.data",
+    "ledger": "fairlib.ledger",
+    "metrics": "fairlib.metrics",
+    "plots": "fairlib.plots",
+    "tables": "fairlib.tables",
+}
+_OBJECTS = {
+    "METRICS": "fairlib.metrics.table2:METRICS",
+    "Interval": "fairlib.interval:Interval",
+    "Metric": "fairlib.metrics.table2:Metric",
+    "auc": "fairlib.metrics.measuring:auc",
+    "audit": "fairlib.auditing.report:audit",
+    "discoveries": "fairlib.intervals.multiplicity:discoveries",
+    "disparity_interval": "fairlib.intervals.disparity:disparity_interval",
+    "load": "fairlib.data:load",
+    "measure": "fairlib.metrics.measuring:measure",
+    "measure_sequences": "fairlib.metrics.sequences:measure_sequences",
 }
 
-__all__ = sorted(_PUBLIC)
-
-
-def __getattr__(name: str):
-    if name not in _PUBLIC:
-        raise AttributeError(f"module 'fairlib' has no attribute {name!r}")
-    place, _, inside = _PUBLIC[name].partition(":")
-    module = import_module(f"fairlib.{place}")
-    return getattr(module, inside) if inside else module
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = _door.lazy_names(__name__, _ROOMS | _MODULES | _OBJECTS)
+_door.import_under_public_names(
+    {f"{__name__}.{name}": place for name, place in _MODULES.items()}
+)
