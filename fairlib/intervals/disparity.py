@@ -90,7 +90,7 @@ class Method:
     covers : float or None, default None
         For an asymptotic method, its lowest coverage at 95 % confidence if each group
         has at least 30 examples with costs of 0 or 1, by enumeration. None if the
-        method has a guarantee.
+        method has a guarantee, or if its coverage has not been enumerated.
 
     Examples
     --------

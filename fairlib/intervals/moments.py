@@ -7,6 +7,20 @@ Each rule returns t, half the width of an interval for the difference of the mea
 Its arguments are the moments of the costs of group A and of group B, which lie from 0
 to 1, and α, one minus the confidence. The moments come from a list of costs
 (`ends_of_costs`) or from counts of costs that are 0 or 1 (`ends_of_counts`).
+
+References
+----------
+Ethayarajh (2020), "Is Your Classifier Actually Biased? Measuring Fairness under
+Uncertainty with Bernstein Bounds", ACL, eq. 3.
+
+Hoeffding (1963), "Probability inequalities for sums of bounded random variables",
+Journal of the American Statistical Association 58.
+
+Maurer, Pontil (2009), "Empirical Bernstein bounds and sample variance penalization",
+COLT, theorem 10.
+
+Welch (1947), "The generalization of 'Student's' problem when several different
+population variances are involved", Biometrika 34.
 """
 
 from collections.abc import Callable
@@ -20,9 +34,10 @@ from fairlib.intervals.proportions import Ends, Numbers
 
 
 class Moments(NamedTuple):
-    """What many intervals need to know of a group's costs.
+    """The number, the mean and the variance of a group's costs.
 
-    The variance has n - 1 in the denominator.
+    The variance has n - 1 in the denominator. A field is a number, or an array with one
+    entry for each of many samples.
     """
 
     n: Numbers
