@@ -267,8 +267,10 @@ def test_a_published_claim(claimed):
 @pytest.mark.parametrize("recipe", ["metric", "interval", "data set", "notebook"])
 def test_lines_fit_where_they_go(recipe):
     for path, code in steps(recipe).items():
+        longest = 88 if path.startswith(("fairlib/", "tests/")) else 120
         assert (
-            path.endswith((".md", ".csv")) or max(map(len, code.splitlines())) <= 120
+            path.endswith((".md", ".csv"))
+            or max(map(len, code.splitlines())) <= longest
         ), path
 
 

@@ -17,7 +17,7 @@ from scipy import stats
 
 from fairlib.checks import check_confidence, check_word, checked
 from fairlib.interval import bisection
-from fairlib.intervals import betting, proportions
+from fairlib.intervals import betting, exact, proportions
 from fairlib.intervals.disparity import DEFAULT, METHODS
 
 LARGEST = 10_000_000
@@ -223,7 +223,7 @@ def _power(n: int, design: _Design, rng) -> float:
             else (count, trials, errors_b, n_b),
         )
 
-    enough = proportions.largest_count(
+    enough = exact.largest_count(
         at_most_zero, most
     )  # with more errors of A, no method's lower end falls
     return float(weight @ stats.binom.sf(enough, trials, rate))
@@ -245,10 +245,10 @@ def _above_zero(design: _Design, table: tuple) -> np.ndarray:
     sides = np.array([[n_a], [n_b]]), np.array([[design.rate_a], [design.rate_b]])
     counts = stats.binom.ppf([UNLIKELY / 4, 1 - UNLIKELY / 4], *sides)
     low, high = proportions.limits(
-        counts, sides[0], proportions.APART * design.alpha / 4
+        counts, sides[0], exact.APART * design.alpha / 4
     )
     near = tuple(zip(low[:, 0].tolist(), high[:, 1].tolist(), strict=True))
-    level = proportions.exact_level(n_a, n_b, design.alpha, near)
+    level = exact.exact_level(n_a, n_b, design.alpha, near)
     is_likely = (x_b >= counts[1, 0]) & (x_b <= counts[1, 1])
     return is_likely & (proportions.newcombe(*table, alpha=design.alpha)[0] >= level)
 

@@ -17,13 +17,14 @@ from tqdm import tqdm
 from fairlib.interval import bisection
 from fairlib.intervals import betting
 from fairlib.intervals.disparity import METHODS
+from fairlib.intervals.exact import APART, TIE
 from fairlib.intervals.planning import (
     games_of_groups,
     games_of_pairs,
     likely,
     sample_size,
 )
-from fairlib.intervals.proportions import APART, TIE, limits, newcombe
+from fairlib.intervals.proportions import limits, newcombe
 
 SEED = 20  # of the whole grid; experiment number i draws from default_rng([SEED, i])
 NUMBERS = (

@@ -1,4 +1,4 @@
-"""The betting interval: its guarantee by exact enumeration, its ends by brute force, its speed."""
+"""The betting interval: its guarantee, its ends by brute force, and its speed."""
 
 import itertools
 import time
@@ -34,7 +34,7 @@ def mean_interval(values, alpha):
 def test_a_true_mean_is_rejected_at_most_as_often_as_promised_by_enumeration(
     rounds, rate, alpha
 ):
-    """All 2^m sequences of 0 and 1 with their exact probabilities: no simulation, no tolerance but rounding."""
+    """Over all 2^m sequences of 0 and 1 with their exact probabilities."""
     z = sequences([0.0, 1.0], rounds)
     probability = np.prod(np.where(z == 1, rate, 1 - rate), axis=0)
     assert probability[betting.rejects(z, rate, alpha=alpha)].sum() <= alpha + 1e-12
@@ -82,19 +82,19 @@ def test_coverage_by_simulation(rounds, case):
 
 
 def test_bundles_keep_the_guarantee(monkeypatch):
-    """A long game is played in bundles. Make games of 400 rounds count as long and look at the truth's fate."""
-    monkeypatch.setattr(betting, "LONG", 50)
+    """Games of 400 rounds count as long here, so that they are played in bundles."""
+    monkeypatch.setattr(betting, "_LONG_GAME", 50)
     rng = np.random.default_rng(13)
     missed, runs = 0, 200
     for _ in range(runs):
         z = (1 + (rng.random(400) < 0.3) - (rng.random(400) < 0.3)) / 2
-        sums, sizes, factors = betting._bundled([z])
+        sums, sizes, paces = betting._bundled([z])
         assert len(sums) < 400 and sizes.sum() == 400
         share = ALPHA
         for drawn, size, factor in zip(
-            sums[:, 0], sizes[:, 0], factors[:, 0], strict=True
+            sums[:, 0], sizes[:, 0], paces[:, 0], strict=True
         ):
-            share = betting.next_share(share, drawn, factor, 0.5, size)
+            share = betting.next_share(share, drawn, factor, 0.5, size=size)
         missed += share >= 1
     assert missed <= stats.binom.ppf(0.9999, runs, ALPHA)
 
@@ -127,7 +127,8 @@ def test_ends_agree_with_a_search_by_brute_force(values, alpha):
     low, high = mean_interval(values, alpha)
     grid = np.linspace(0.0005, 1, 2000)
     columns = np.repeat(values[:, None], len(grid), axis=1)
-    # No end is looked for beyond the average itself, which a bet of 60 % confidence may reject.
+    # We search for no end beyond the average, which a game at 60 % confidence may
+    # reject.
     by_search = min(
         np.max(grid[betting.rejects(columns, grid, alpha=alpha)], initial=0),
         values.mean(),
@@ -160,9 +161,8 @@ def test_many_games_at_once_are_the_same_game():
 
 def test_stakes_are_concave_and_nothing_is_staked_of_nothing():
     assert betting.STAKES[0] == 0
-    assert (
-        0 < betting.STAKES[-1] < betting.STAKES[-2]
-    )  # else the goal is approached and never reached
+    # With a last stake of 0, the goal would be approached and never reached.
+    assert 0 < betting.STAKES[-1] < betting.STAKES[-2]
     assert np.all(np.diff(betting.STAKES, 2) < 1e-12)
     p = np.arange(1, betting.KNOTS) / betting.KNOTS
     digital, star = stats.norm.pdf(stats.norm.ppf(p)), p * np.sqrt(2 * np.log(1 / p))
@@ -229,9 +229,8 @@ def test_it_is_quick_and_not_wide(kind):
         COSTS[kind](rng, n - round(gamma * n)),
     )
     taken = []
-    while not taken or (
-        min(taken) > 1 and len(taken) < 3
-    ):  # a machine may have other things to do
+    # We try three times, because the machine may be busy with other things.
+    while not taken or (min(taken) > 1 and len(taken) < 3):
         started = time.process_time()
         found = disparity_interval(cost_a, cost_b, confidence=0.9999)
         taken.append(time.process_time() - started)
@@ -244,10 +243,10 @@ def test_it_is_quick_and_not_wide(kind):
 
 @pytest.mark.parametrize("kind", ["error 0.001000%", "nearly constant"])
 def test_a_million_examples_are_played_in_not_too_many_rounds(kind):
-    """Each takes as long, whatever it bundles: the interval of a million takes seconds, and leaves none out."""
+    """A bundle takes as long as a round, so that few bundles take little time."""
     z = COSTS[kind](np.random.default_rng(1), 1_000_000)
-    sums, sizes, factors = betting._bundled([z])
-    assert len(sums) <= betting.BUNDLES and (factors > 0).all()
+    sums, sizes, paces = betting._bundled([z])
+    assert len(sums) <= betting._MOST_BUNDLES and (paces > 0).all()
     assert sizes.sum() == len(z) and sums.sum() == pytest.approx(z.sum())
 
 
@@ -258,10 +257,10 @@ def test_bundles_and_games_of_other_lengths_make_no_interval_wider(kind, monkeyp
     z = COSTS[kind](np.random.default_rng(2), 1000)
     z = (1 + z - z[::-1]) / 2
     shuffled = [np.random.default_rng(seed).permutation(z) for seed in range(10)]
-    monkeypatch.setattr(betting, "LONG", 1000)
+    monkeypatch.setattr(betting, "_LONG_GAME", 1000)
     low, high = betting.ends(shuffled, alpha=ALPHA)
     one_by_one = np.mean(high - low)
-    monkeypatch.setattr(betting, "LONG", 200)
+    monkeypatch.setattr(betting, "_LONG_GAME", 200)
     low, high = betting.ends(shuffled, alpha=ALPHA)
     assert np.mean(high - low) <= 1.02 * one_by_one + 1e-6
     low, high = betting.ends([z, z[:100], z], alpha=ALPHA)

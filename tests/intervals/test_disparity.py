@@ -1,6 +1,7 @@
-"""One door to all intervals: what it checks, what it keeps, and the numbers that it is there for."""
+"""One function for all intervals: its checks, its guarantees, and its numbers."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -39,8 +40,25 @@ def test_every_method_says_what_it_promises_and_where_it_comes_from(name):
 
 
 @pytest.mark.parametrize("name", bounds.METHODS)
+def test_methods_can_be_pickled_and_sent_to_other_processes(name, costs):
+    method = bounds.METHODS[name]
+    copy = pickle.loads(pickle.dumps(method))
+    assert (copy.guarantee, copy.reference) == (method.guarantee, method.reference)
+    if method.function:
+        expected = method.function(*costs, alpha=0.05, rng=1)
+        assert copy.function(*costs, alpha=0.05, rng=1) == expected
+    if method.counts:
+        counts = (7, 3, 40) if method.paired else (7, 40, 3, 50)
+        expected = method.counts(*counts, alpha=0.05)
+        assert copy.counts(*counts, alpha=0.05) == expected
+
+
+@pytest.mark.parametrize("name", bounds.METHODS)
 def test_asymptotic_methods_say_what_they_cover(name):
-    """Enumerated for 30 and 30, 30 and 100 examples, and 30 pairs; rates near the worst that are known among them."""
+    """By enumeration, for 30 and 30 or 100 examples and for 30 pairs.
+
+    The rates include those near the worst ones that we know.
+    """
     method = bounds.METHODS[name]
     assert method.covers is None or method.guarantee == "asymptotic"
     rates, found = (0.005, 0.02, 0.03, 0.21, 0.39, 0.5, 0.965, 0.97, 0.995), []
@@ -146,14 +164,14 @@ def test_extreme_tables(name):
 
 @pytest.mark.parametrize(("n_a", "n_b"), [(30, 30), (30, 100), (40, 300)])
 def test_welch_covers_or_says_that_it_cannot(n_a, n_b):
-    """Enumerated: of samples with rare errors it misses half or more; undefined where it cannot know, it misses few."""
+    """By enumeration: without its guard it misses often where errors are rare."""
     x_a, x_b = np.arange(n_a + 1), np.arange(n_b + 1)
     low, high = bounds.METHODS["welch"].counts(
         x_a[:, None], n_a, x_b[None, :], n_b, alpha=0.05
     )
     of_a, of_b = (
         [
-            bounds._skewed(Counted(np.array([0.0, 1.0]), np.array([n - x, x])))
+            bounds._is_skewed(Counted(np.array([0.0, 1.0]), np.array([n - x, x])))
             for x in range(n + 1)
         ]
         for n in (n_a, n_b)
@@ -191,7 +209,7 @@ def test_what_is_taken_by_default(costs):
 @given(st.data())
 @settings(max_examples=10, deadline=None)
 def test_one_data_set_has_one_answer(data):
-    """However the examples are ordered or counted, for 0-1 costs, costs in between and pairs."""
+    """For costs of 0 and 1, costs in between and pairs, in any order, or counted."""
     values = data.draw(st.sampled_from([[0.0, 1.0], [0.0, 0.25, 1.0]]))
     a, b = (
         data.draw(st.lists(st.sampled_from(values), min_size=1, max_size=15))
@@ -232,10 +250,9 @@ def test_with_a_seed_betting_looks_once_in_the_order_given(costs):
 
 def test_betting_uses_costs_between_the_extremes():
     rng = np.random.default_rng(0)
-    cost_a, cost_b = (
-        rng.beta(2, 8, 300),
-        rng.beta(2, 18, 300),
-    )  # means .2 and .1, little variance
+    # Means 0.2 and 0.1, and little variance.
+    cost_a = rng.beta(2, 8, 300)
+    cost_b = rng.beta(2, 18, 300)
     bet, hoeffding = (
         disparity_interval(cost_a, cost_b, method=name)
         for name in ("betting", "hoeffding")
@@ -252,7 +269,10 @@ def counted(cost):
 
 
 def test_betting_on_sorted_costs_keeps_its_promise():
-    """Enumerated: the intervals of all tables, and the coverage for a grid of rates. One shuffle for all: .937."""
+    """By enumeration of all tables, for a grid of rates.
+
+    One shuffle, the same for all tables, would cover 0.937.
+    """
     n_a, n_b = 16, 18
     low, high = np.empty((2, n_a + 1, n_b + 1))
     for x_a in range(n_a + 1):
@@ -360,7 +380,7 @@ def test_methods_for_counts_refuse_costs_in_between(name):
         )
 
 
-# --- the numbers it is there for: examples that exclude 0 at an observed difference of .05, balanced groups ---
+# --- examples that exclude 0 at an observed difference of .05, groups of equal size ---
 
 
 def errors(n, rate):
@@ -408,12 +428,12 @@ def test_betting_on_matched_blocks_needs_no_more_than_it_should(n, rate):
 # --- what it promises ---
 
 
-LEVELS = (0.05, 0.5)  # by so few examples hardly anything is missed at 95 %
+LEVELS = (0.05, 0.5)  # with so few examples, 95 % intervals hardly ever miss
 
 
 @pytest.mark.parametrize(("n_a", "n_b"), [(5, 5), (3, 9), (8, 4)])
 def test_betting_covers(n_a, n_b):
-    """Enumerated: the matched blocks of all that may come, in the order in which it comes, and their probabilities."""
+    """By enumeration of the matched blocks of all sequences, in all their orders."""
     of_a, of_b = (list(itertools.product([0.0, 1.0], repeat=n)) for n in (n_a, n_b))
     blocks = min(n_a, n_b)
     means = [
@@ -440,7 +460,10 @@ def test_betting_covers(n_a, n_b):
 
 
 def test_betting_on_pairs_covers_where_unpaired_methods_do_not_fit():
-    """A model that follows the pronoun alone: the two costs of a pair are opposites. All orders of 11 pairs."""
+    """A model follows the pronoun alone: the costs of a pair are opposites.
+
+    By enumeration of all orders of 11 pairs.
+    """
     follows = np.array(list(itertools.product([0.0, 1.0], repeat=11)))
     times = follows.sum(axis=1).astype(int)
     as_if_apart = bounds.METHODS["newcombe"].counts(

@@ -1,4 +1,4 @@
-"""Closed-form intervals: against the paper, SciPy, brute force, and what they promise."""
+"""Closed-form intervals: against the paper, SciPy, brute force; their guarantees."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def groups():
 
 
 def ends(name, groups, *, alpha=0.05):
-    """Of lists of costs, even where counts of 0 and 1 would do."""
+    """Return the ends from lists of costs, even where counts would do."""
     return METHODS[name].function(*groups, alpha=alpha, rng=None)
 
 
@@ -47,7 +47,7 @@ def test_the_papers_interval_is_the_one_of_bernstein(groups, name):
 
 
 def test_centred_is_the_papers_interval_for_centred_costs(groups):
-    """Its two inputs hold for every distribution: try the worst, costs of 0 and 1, half each."""
+    """Its bound on the variance holds in the worst case: half the costs 0, half 1."""
     gamma = 40 / 130
     t = bernstein.half_width(
         130, variance=1 / (4 * gamma * (1 - gamma)), gamma=gamma, max_cost=0.5
@@ -81,7 +81,10 @@ def test_hoeffding_in_plain_numbers():
 
 
 def test_empirical_bernstein_in_plain_numbers():
-    """Without any variance seen: in a few examples the deviation may be the largest, in many it is the limit's own."""
+    """Without variance in the sample, the limit of the deviation is known.
+
+    In a few examples it is the largest deviation, and in many the allowance alone.
+    """
     for n, deviation in ((10, 0.5), (10_001, np.sqrt(2 * np.log(20 / 0.05) / 10_000))):
         log_term = np.log(2 / (0.9 * 0.05))
         t = deviation * np.sqrt(4 / n * log_term) + log_term / (3 * n)

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from fairlib import bernstein, disparity_interval
-from fairlib.intervals import betting, planning, proportions
+from fairlib.intervals import betting, exact, planning
 from fairlib.intervals.disparity import METHODS
 from fairlib.recipes import coverage
 
@@ -49,7 +49,7 @@ def test_power_is_the_sum_over_all_tables(method, n, gamma):
     if method == "exact_unconditional":
         low = np.array(
             [
-                [proportions._exact_low(i, n_a, j, n_b, 0.05) for j in x_b[0]]
+                [exact._exact_low(i, n_a, j, n_b, 0.05) for j in x_b[0]]
                 for i in x_a[:, 0]
             ]
         )

@@ -1,0 +1,311 @@
+"""The exact interval for the difference of two error rates, by enumeration.
+
+There are x_a errors among n_a examples of group A, and x_b errors among n_b examples of
+group B; we call these four numbers a table. The interval misses p_a - p_b, the
+difference of the error rates, with probability at most `alpha`, whatever the rates are.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from scipy import optimize, stats
+from scipy.fft import dct, idct
+from scipy.special import ndtri
+
+from fairlib.intervals.proportions import Numbers, limits, newcombe
+
+# Two tables whose order differs by less than this are equally extreme.
+TIE = 1e-12
+# The share of alpha that is spent on the event that a rate lies outside the limits
+# between which `exact_unconditional` looks for it.
+APART = 1e-3
+
+_SHARE_FOR_ROUNDING = 1e-6  # of alpha, for what each approximation may lose
+_REFINEMENT = 256  # rates that are examined for each rate that is computed
+_MOST_BINS = 2048  # of the counts of group A, if more of them matter
+_SMALLEST_DIVISOR = 1e-300
+
+Range = tuple[float, float]
+
+
+def exact_unconditional(
+    x_a: int, n_a: int, x_b: int, n_b: int, *, alpha: float
+) -> Range:
+    """Return the exact interval for a difference of two error rates (Buehler's).
+
+    The low end is the smallest difference δ that the table does not rule out. A
+    difference δ is ruled out if tables at least as extreme as this one have probability
+    at most α/2, whatever the rates are whose difference is δ. The high end is found in
+    the same way with the groups exchanged.
+
+    Parameters
+    ----------
+    x_a, n_a : int
+        Number of errors and of examples of group A.
+    x_b, n_b : int
+        Number of errors and of examples of group B.
+    alpha : float
+        α, one minus the confidence.
+
+    Returns
+    -------
+    tuple of float
+        The low and the high end.
+
+    Notes
+    -----
+    Which tables are as extreme is decided once, for all δ, by the lower limit of
+    Newcombe's interval: it grows with x_a and falls as x_b grows (Buehler 1957; Lloyd
+    and Kabaila 2003).
+
+    The rates that matter are those between exact limits for each rate. These limits are
+    missed with probability `APART` α, which is subtracted from α/2 (Berger and Boos
+    1994).
+
+    The largest probability over these rates is bounded, not guessed (see `_Region`),
+    and is rounded up. So the ends lie a few millionths of the interval's width too far
+    out, and never too far in. From about 50,000 examples on, they lie up to 0.2 % of
+    the width too far out.
+
+    It takes 0.02 s for groups of 100 examples, 0.1 s for groups of 5,000, and 1 or 2 s
+    for groups of billions.
+
+    References
+    ----------
+    Buehler (1957), "Confidence intervals for the product of two binomial parameters",
+    Journal of the American Statistical Association 52.
+
+    Lloyd, Kabaila (2003), "On the optimality and limitations of Buehler bounds",
+    Australian and New Zealand Journal of Statistics 45.
+
+    Berger, Boos (1994), "P values maximized over a confidence set for the nuisance
+    parameter", Journal of the American Statistical Association 89.
+
+    Examples
+    --------
+    >>> low, high = exact_unconditional(30, 100, 18, 100, alpha=0.05)
+    >>> print(f"{low:.4f} {high:.4f}")
+    0.0004 0.2380
+    """
+    table = (x_a, n_a, x_b, n_b)
+    exchanged = (x_b, n_b, x_a, n_a)
+    return _exact_low(*table, alpha), -_exact_low(*exchanged, alpha)
+
+
+def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:
+    """Return the smallest δ at which some rates make such extreme tables too likely.
+
+    Every rate of the larger group gives a limit, which is right or too high. We begin
+    with one rate, find the rate that is worst at its limit, and go on with that rate
+    until no rate is worse.
+    """
+    table = (x_a, n_a, x_b, n_b)
+    least_extreme_table = (0, n_a, n_b, n_b)
+    order = float(newcombe(*table, alpha=alpha)[0])
+    if newcombe(*least_extreme_table, alpha=alpha)[0] >= order - TIE:
+        # Every table is as extreme as this one.
+        return -1.0
+
+    near = (_near(x_a, n_a, alpha), _near(x_b, n_b, alpha))
+    region = _Region(order, n_a, n_b, alpha=alpha, near=near)
+    # Rounding may add a little to a probability, so that we aim a little lower.
+    aim = region.allowed - 2 * _SHARE_FOR_ROUNDING * alpha
+
+    def excess(difference: float, rate_of_larger: float) -> float:
+        """Return by how much the tables are too likely at this rate and difference."""
+        rate_b = rate_of_larger - difference if n_a > n_b else rate_of_larger
+        share = np.clip([_share(difference, rate_b)], *region.shares(difference))
+        return region.probability(difference, share)[0] - aim
+
+    low = max(order, -1.0)
+    _, worst_share = region.largest(low)
+    while True:
+        rate_of_larger = _rate_of_b(low, worst_share)
+        if n_a > n_b:
+            rate_of_larger += low
+
+        low = optimize.brentq(excess, -1, 1, args=(rate_of_larger,), xtol=1e-16)
+        probability, worst_share = region.largest(low)
+        if probability <= region.allowed:
+            return min(low, x_a / n_a - x_b / n_b)
+
+
+def _near(x: int, n: int, alpha: float) -> Range:
+    """Return the limits between which we look for the rate of a group."""
+    low, high = limits(x, n, APART * alpha / 4)
+    return float(low), float(high)
+
+
+@lru_cache(maxsize=4)
+def exact_level(n_a: int, n_b: int, alpha: float, near: tuple[Range, Range]) -> float:
+    """Return how large Newcombe's lower limit must be for the exact one to exceed 0.
+
+    With this level, many tables are compared with 0 at once, without the search for an
+    end that `exact_unconditional` makes for each table.
+
+    Parameters
+    ----------
+    n_a, n_b : int
+        Number of examples of each group.
+    alpha : float
+        α, one minus the confidence.
+    near : tuple of tuple of float
+        Limits for the rate of group A and of group B that contain the limits of every
+        table in question. With wider limits the level is a little too high.
+
+    Returns
+    -------
+    float
+        The level: the exact interval of a table lies above 0 if the lower limit of
+        `newcombe` is at least this high.
+    """
+
+    def excess(order: float) -> float:
+        """Compare in standard deviations, which makes nearly a straight line."""
+        region = _Region(order, n_a, n_b, alpha=alpha, near=near)
+        largest, _ = region.largest(0.0)
+        probabilities = np.clip([largest, region.allowed], 1e-6, 1 - 1e-6)
+        z_of_largest, z_of_allowed = ndtri(probabilities)
+        return float(z_of_largest - z_of_allowed)
+
+    reach = min(4 / np.sqrt(min(n_a, n_b)), 2.0)
+    precision = reach * (1e-7 if n_a + n_b < 10_000 else 5e-5)
+    # Rounded up, so that no table exceeds the level by an error of the search.
+    return optimize.brentq(excess, -reach, reach, xtol=precision) + 2 * precision
+
+
+def _rate_of_b(difference: float, share: Numbers) -> Numbers:
+    """Return p_b = s (1 - |δ|) + max(0, -δ), the rate of B at a share s of its range.
+
+    The pairs of rates with difference δ are p_b from max(0, -δ) to min(1, 1 - δ), and
+    p_a = p_b + δ. The share s says where p_b lies between these ends.
+    """
+    return share * (1 - abs(difference)) + max(0.0, -difference)
+
+
+def _share(difference: float, rate_b: Numbers) -> Numbers:
+    """Return the share s of the rate p_b, the inverse of `_rate_of_b`."""
+    width = max(1 - abs(difference), _SMALLEST_DIVISOR)
+    return (rate_b - max(0.0, -difference)) / width
+
+
+class _Region:
+    """The tables that are at least as extreme as a level, and how likely they are.
+
+    They are the tables whose lower limit by Newcombe is at least `level`, ties
+    included: those with x_b <= most_b[x_a].
+
+    With s = (1 - cos θ)/2 for the share of `_rate_of_b`, the probability of the region
+    is smooth in θ. In a stretch of θ, its values at a few points determine it
+    everywhere (notebook 10a): between points that are `_REFINEMENT` times as dense, it
+    is at most 1/cos(π / (2 `_REFINEMENT`)) times as large as at them (M. Riesz 1914).
+
+    `near` has the limits of the rate of A and of the rate of B between which we look.
+    """
+
+    def __init__(
+        self,
+        level: float,
+        n_a: int,
+        n_b: int,
+        *,
+        alpha: float,
+        near: tuple[Range, Range],
+    ) -> None:
+        self.n_a = n_a
+        self.n_b = n_b
+        self.near = near
+
+        # All counts of A that matter; if these are many, the last count of each bin.
+        low_a, high_a = near[0]
+        tail = _SHARE_FOR_ROUNDING * alpha
+        counts_of_a = np.linspace(
+            stats.binom.ppf(tail, n_a, low_a),
+            stats.binom.isf(tail, n_a, high_a),
+            _MOST_BINS,
+        )
+        x_a = np.unique(np.append(np.floor(counts_of_a), 0.0))
+
+        def is_as_extreme(x_b: np.ndarray) -> np.ndarray:
+            table = (x_a, n_a, x_b, n_b)
+            return newcombe(*table, alpha=alpha)[0] >= level - TIE
+
+        self.x_a = x_a
+        self.most_b = largest_count(is_as_extreme, np.full(len(x_a), n_b))
+
+        # The largest probability that may be found: α/2 minus all that is lost on the
+        # way, and rounded down by what the points between the examined ones may add.
+        share_of_alpha = 0.5 - 5 * _SHARE_FOR_ROUNDING - APART
+        self.allowed = share_of_alpha * alpha * np.cos(np.pi / (2 * _REFINEMENT))
+
+    def largest(self, difference: float) -> tuple[float, float]:
+        """Return the largest probability at this difference, and the share s there."""
+        first, last = 2 * np.arcsin(np.sqrt(self.shares(difference)))
+        n = self.n_a + self.n_b
+        nodes = 32 + int(4 * (last - first) * np.sqrt(n * (1 - abs(difference))))
+
+        def share_at(place: Numbers) -> np.ndarray:
+            """Return the share at the place of a node, counted from 0."""
+            part = np.sin((place + 0.5) * np.pi / (2 * nodes)) ** 2
+            angle = first + (last - first) * part
+            return np.sin(angle / 2) ** 2
+
+        # The nodes are those of Chebyshev, at which a cosine transform interpolates.
+        probabilities = self.probability(difference, share_at(np.arange(nodes)))
+        coefficients = dct(probabilities)
+        refined = _REFINEMENT * idct(coefficients, n=_REFINEMENT * nodes)
+
+        place = int(refined.argmax())
+        share = share_at((place + 0.5) / _REFINEMENT - 0.5)
+        return float(refined[place]), float(share)
+
+    def shares(self, difference: float) -> np.ndarray:
+        """Return the range of shares at which both rates lie within their limits.
+
+        Where no share has both rates within, we take the range between the two nearest.
+        """
+        (low_a, high_a), (low_b, high_b) = self.near
+        lowest = max(low_b, low_a - difference)
+        highest = min(high_b, high_a - difference)
+        return np.clip(_share(difference, np.sort([lowest, highest])), 0, 1)
+
+    def probability(self, difference: float, share: np.ndarray) -> np.ndarray:
+        """Return the probability of the region at each of several shares.
+
+        This is the sum over x_a of P(x_a) P(X_b <= most_b[x_a]). Counts of A above the
+        last one are taken to be in the region.
+        """
+        rate_b = _rate_of_b(difference, share[:, None])
+        rate_a = np.clip(rate_b + difference, 0, 1)
+
+        up_to_a = stats.binom.cdf(self.x_a, self.n_a, rate_a)
+        chance_of_a = np.diff(up_to_a, prepend=0, axis=1)
+        chance_of_b = stats.binom.cdf(self.most_b, self.n_b, rate_b)
+        return (chance_of_a * chance_of_b).sum(axis=1) + 1 - up_to_a[:, -1]
+
+
+def largest_count(
+    holds: Callable[[np.ndarray], np.ndarray], most: np.ndarray
+) -> np.ndarray:
+    """Return the largest count, up to `most`, at which a condition holds; else -1.
+
+    Parameters
+    ----------
+    holds : callable
+        The condition: it maps an array of counts to an array of bool. A condition that
+        holds for a count must hold for all smaller counts.
+    most : ndarray of int
+        The largest count that is possible, for each entry.
+
+    Returns
+    -------
+    ndarray of int
+        The largest counts, found by binary search.
+    """
+    count = np.full(np.shape(most), -1)
+    for power in range(int(np.max(most)).bit_length(), -1, -1):
+        larger = count + (1 << power)
+        is_right = (larger <= most) & holds(np.minimum(larger, most))
+        count = np.where(is_right, larger, count)
+    return count
