@@ -540,14 +540,12 @@ def probability_columns(pattern: str, known: Iterable) -> dict[str, str]:
         )
     before, after = pattern.split("{}")
 
-    middles = {
-        str(name)[len(before) : len(str(name)) - len(after)]: name for name in known
-    }
-    return {
-        text: name
-        for text, name in middles.items()
-        if text and str(name) == before + text + after
-    }
+    name_of_class = {}
+    for name in known:
+        text = str(name)[len(before) : len(str(name)) - len(after)]
+        if text and str(name) == before + text + after:
+            name_of_class[text] = name
+    return name_of_class
 
 
 def _probabilities(

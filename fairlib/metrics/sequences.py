@@ -169,6 +169,8 @@ def _read(
     # A column may play two roles, but it is read once.
     rows = tables.rows(tokens, list(dict.fromkeys(columns.values())))
     frame = rows[list(columns.values())].set_axis(list(columns), axis=1)
+    if frame.empty:
+        raise ValueError("tokens has no rows")
     # As text, position 10 would come before position 2.
     frame["position"] = pd.to_numeric(frame["position"].astype(object), errors="coerce")
 

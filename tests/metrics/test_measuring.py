@@ -99,6 +99,14 @@ def test_a_column_may_be_missing_if_it_has_its_usual_name_and_is_not_the_group()
         Columns(group=None).present_in(schema)
 
 
+@pytest.mark.parametrize("name", ["q_pos", "x_neg", "p-pos"])
+def test_a_column_that_only_ends_like_a_probability_hides_none(name):
+    """A later column x_pos used to hide p_pos, so that its values were not seen."""
+    frame = suite()
+    found = fairlib.measure(frame.assign(**{name: 0.5}), MANY_GROUPS)
+    pd.testing.assert_frame_equal(found, fairlib.measure(frame, MANY_GROUPS))
+
+
 def test_what_measure_returns_survives_pickling():
     found = fairlib.measure(suite(groups=("a", "b")), replicates=5)
     again = pickle.loads(pickle.dumps(found))

@@ -204,6 +204,7 @@ def test_context_that_differs_only_in_length_changes_only_metrics_without_true_c
     ("spoil", "options", "message"),
     [
         (lambda d: d.drop(columns="slot"), {}, "slot"),
+        (lambda d: d.iloc[:0], {}, "^tokens has no rows"),
         (lambda d: d.assign(label="LOC"), {}, "tags must be O or one of"),
         (lambda d: d.assign(label="I-LOC"), {}, "tags must follow BILOU"),
         (lambda d: d.assign(position=1), {}, "'position' must number the tokens"),
