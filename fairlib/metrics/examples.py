@@ -326,8 +326,8 @@ def coded(
     names : mapping of str to str
         The column that plays each role; all of them must be in the frame.
     probability_of : mapping of str to str
-        The column of probabilities of each class, from `probability_columns`. They say
-        which classes there are even if the frame lacks these columns.
+        The column of probabilities of each class, from `probability_columns`. Its keys
+        say which classes there are, even if the frame lacks these columns.
     classes : class or iterable of classes, optional
         Which classes to measure. By default all.
     unit : str, optional

@@ -142,7 +142,8 @@ def measure(
 
     References
     ----------
-    Czarnowska, Vyas and Shah (2021), "Quantifying social biases in NLP", TACL 9.
+    Czarnowska, Vyas and Shah (2021), "Quantifying social biases in NLP: a
+    generalization and empirical comparison of extrinsic fairness metrics", TACL 9.
 
     Examples
     --------
@@ -215,7 +216,8 @@ def auc(
 
     References
     ----------
-    Borkan et al. (2019), "Nuanced metrics for measuring unintended bias".
+    Borkan et al. (2019), "Nuanced metrics for measuring unintended bias with real data
+    for text classification", WWW.
 
     Examples
     --------
