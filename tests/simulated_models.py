@@ -1,4 +1,4 @@
-"""Made-up classifiers that treat groups alike or not, and in any case some sources and identity terms unlike others."""
+"""Made-up classifiers that treat groups alike or not, and sources and terms unlike."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from fairlib import METRICS
 
 
 def model(rng, *, effect, sources=12, terms=4, source_spread=0.5, term_spread=0.5):
-    """Return predictions on every source with every term of every group; `effect` is each group's logit."""
+    """Predict every source with every term of every group; `effect` is by group."""
     rng = np.random.default_rng(rng)
     shape = (sources, len(effect), terms)
     sure = (
@@ -30,7 +30,7 @@ def model(rng, *, effect, sources=12, terms=4, source_spread=0.5, term_spread=0.
 
 
 def independent(rng, *, rates, size):
-    """Return `size` positive examples of each group, each wrong on its own with the group's rate."""
+    """Return `size` positive examples of each group, wrong at the group's rate."""
     rng = np.random.default_rng(rng)
     group = np.repeat(np.arange(len(rates)), size)
     wrong = rng.random(len(group)) < np.asarray(rates)[group]

@@ -350,7 +350,8 @@ def test_wrong_tables_are_named(call, message):
     ],
 )
 def test_what_only_audits_ask_for_is_refused(option):
-    with pytest.raises(TypeError, match=f"{next(iter(option))} is for audits only"):
+    (name,) = option
+    with pytest.raises(TypeError, match=f"measure\\(\\) got .* argument '{name}'"):
         fairlib.measure(predictions(), **option)
 
 

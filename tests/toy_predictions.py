@@ -13,13 +13,14 @@ MANY_GROUPS = [name for name, metric in METRICS.items() if not metric.two_groups
 
 def suite(
     sources=6,
+    *,
     groups=("a", "b", "c"),
     terms=2,
     classes=("neg", "neu", "pos"),
     seed=0,
     digits=None,
 ):
-    """Return predictions on a template suite: every source with every term of every group."""
+    """Return predictions on every source with every term of every group."""
     rng = np.random.default_rng(seed)
     keys = itertools.product(range(sources), groups, range(terms))
     frame = pd.DataFrame(
@@ -29,14 +30,13 @@ def suite(
     logits = rng.normal(size=(len(frame), len(classes)))
     logits[np.arange(len(frame)), label] += 0.7
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    if digits is not None:  # many ties
+    if digits is not None:
+        # Rounding makes many ties.
         p = np.round(p, digits)
         p[:, -1] = 1 - p[:, :-1].sum(axis=1)
         p = np.clip(p, 0, 1)
-    frame["label"], frame["prediction"] = (
-        np.array(classes)[label],
-        np.array(classes)[p.argmax(axis=1)],
-    )
+    frame["label"] = np.array(classes)[label]
+    frame["prediction"] = np.array(classes)[p.argmax(axis=1)]
     return frame.assign(**{f"p_{name}": p[:, i] for i, name in enumerate(classes)})
 
 

@@ -222,7 +222,9 @@ def _measure(
         )
     wide, found = observed(examples, metrics, False, rng)[0], {}
     replicates = int(np.clip(BUDGET // kinds, FEWEST, REPLICATES))
-    resampled = replicated(examples, metrics, wide, "bootstrap", replicates, rng)
+    resampled = replicated(
+        examples, metrics, wide, kind="bootstrap", replicates=replicates, rng=rng
+    )
     for key, value in exact.items():
         shifted = resampled[key] + (value - wide[key][0] if np.isfinite(value) else 0.0)
         found[key] = (
@@ -234,7 +236,9 @@ def _measure(
         return found, unknown, [*said, why]
 
     def draw(size: int) -> np.ndarray:
-        drawn = replicated(examples, metrics, wide, "null", size, rng)
+        drawn = replicated(
+            examples, metrics, wide, kind="null", replicates=size, rng=rng
+        )
         return np.column_stack([drawn[key] for key in exact])
 
     try:

@@ -1,9 +1,11 @@
-"""From a tidy table of predictions to checked and coded columns: who is compared, what was true, what the model said.
+"""Check a table of predictions and turn its columns into arrays that metrics can use.
 
-Rows that are alike in all columns are counted first, in the engine that holds the table: everything after that costs
-what the number of *distinct* rows costs. Columns that a table lacks are no error until a metric needs one.
+Equal rows are counted first, in the engine that holds the table. The cost of all later
+work therefore grows with the number of *distinct* rows. Only the column of groups must
+be there; any other column may be missing until a metric needs it.
 """
 
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import narwhals as nw
@@ -12,288 +14,574 @@ import pandas as pd
 
 from fairlib import tables
 from fairlib.tables import COUNT, complete, listed
-from fairlib.tables.coding import Columns, code, distinct, in_order, index
+from fairlib.tables.coding import check_column, code, distinct, in_order, index
 
-ACCUMULATED = (
-    "accumulated"  # the name of the aggregate in results, so no group may carry it
-)
+# The group of aggregates in results. No group of a table may have this name.
+ACCUMULATED = "accumulated"
 ROLES = ("group", "label", "prediction", "source", "term")
-FOR_AUDITS = ("threshold", "within", "compare", "cost", "weight")  # of `Columns`
-ROWS = (
-    "group",
-    "term",
-    "source",
-    "unit",
-    "label",
-    "prediction",
-    "probabilities",
-    "count",
-)  # arrays with a row each
-BIN, USUAL = "fairlib: bin of ", Columns()
-ROUNDING = 1e-3  # how far probabilities, often stored with few digits, may be from summing to 1
+_OUTCOMES = ("label", "prediction")
+# The arrays of `Examples` that have one entry per example.
+_ARRAYS = (*ROLES, "unit", "probabilities", "count")
+# Rows are sorted by these columns; the last one decides first, as in `numpy.lexsort`.
+_ORDER = ("prediction", "label", "source", "term", "group")
+_BIN_OF = "fairlib: bin of "
+# Probabilities are often stored with few digits. Their sum may be off by this much.
+_ROUNDING = 1e-3
 
 
 class NotMeasurable(ValueError):
-    """A metric cannot be computed on this table: what it needs, and what the table lacks."""
+    """A metric needs something that the table does not have."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """The names of the columns that metrics read, and how probabilities are read.
+
+    A column that has its usual name, such as "label", may be missing from a table. A
+    column with any other name must be there, and so must the column of groups.
+
+    Parameters
+    ----------
+    group : str, default "group"
+        The group of each example.
+    label : str or None, default "label"
+        The true class.
+    prediction : str or None, default "prediction"
+        The predicted class.
+    source : str or None, default "source"
+        The template or original sentence from which an example was made. Sources are
+        resampled as a whole, and counterfactual metrics compare groups within them.
+    term : str or None, default "term"
+        The identity term that stands in the example, such as a name.
+    probability : str, default "p_{}"
+        Pattern of the columns of probabilities; ``{}`` stands for the class.
+    count : str or None, default None
+        How many examples a row stands for. None: each row is one example.
+    bins : int or None, default None
+        Put probabilities into so many bins of equal width, and use the middle of each
+        bin. None: use probabilities as they are.
+    """
+
+    group: str = "group"
+    label: str | None = "label"
+    prediction: str | None = "prediction"
+    source: str | None = "source"
+    term: str | None = "term"
+    probability: str = "p_{}"
+    count: str | None = None
+    bins: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.bins is not None and not (isinstance(self.bins, int) and self.bins > 1):
+            raise ValueError(
+                f"bins must be a whole number from 2 on, found {self.bins!r}"
+            )
+
+    def present_in(self, known: nw.Schema) -> dict[str, str]:
+        """Return the name of the column for each role that a table has.
+
+        Parameters
+        ----------
+        known : narwhals.Schema
+            The columns of the table, from `fairlib.tables.schema`.
+
+        Raises
+        ------
+        ValueError
+            If the table has no column of groups, or lacks a column that was named.
+        """
+        names = {}
+        for role in ROLES:
+            name = getattr(self, role)
+            # The usual name of a column is that of its role.
+            absent = name is None or (name == role and name not in known)
+            if absent and role != "group":
+                continue
+            check_column(known, role, name)
+            names[role] = name
+        return names
+
+
+_USUAL_COLUMNS = Columns()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Examples:
-    """Checked and coded columns; n examples (or kinds of example), every code an index into the names beside it."""
+    """Checked arrays with one entry per example, or per kind of equal examples.
 
-    groups: tuple  # names in the order of the column's categories, else sorted
-    classes: tuple  # every class that a label or prediction may name
-    measured: tuple[int, ...]  # which of them are asked for
-    group: np.ndarray  # (n,)
-    term: (
-        np.ndarray
-    )  # (n,) identity terms; a word that two groups share counts as two terms
-    term_group: np.ndarray  # (terms,)
-    source: np.ndarray  # (n,) whole templates or originals: what is resampled together
-    untied: bool  # whether single examples are resampled, for no source and no term ties them together
-    unit: np.ndarray | None = (
-        None  # (n,) what is held fixed while the group changes: the source, or a token of it
-    )
-    label: np.ndarray | None = None  # (n,)
-    prediction: np.ndarray | None = None  # (n,)
-    probabilities: np.ndarray | None = None  # (n, classes)
-    count: np.ndarray | None = (
-        None  # (n,) how many examples a row stands for; None for one each
-    )
+    Groups and classes are coded: an entry is an index into `groups` or `classes`. An
+    array is None if the table has no such column.
+
+    Attributes
+    ----------
+    groups : tuple
+        Names of the groups, in the order of the column's categories or else sorted.
+    classes : tuple
+        All classes that a label or a prediction may name.
+    measured : tuple of int
+        Which classes are measured, as indices into `classes`.
+    group : ndarray of int, shape (n,)
+        The group of each example.
+    term : ndarray of int, shape (n,)
+        The identity term. A word that occurs in two groups counts as two terms.
+    term_group : ndarray of int, shape (number of terms,)
+        The group of each term.
+    source : ndarray of int, shape (n,)
+        The template or original: whole sources are resampled together.
+    untied : bool
+        Whether examples are resampled one by one, because neither a source nor a term
+        ties any of them together.
+    unit : ndarray of int, shape (n,), or None
+        What stays fixed while the group changes: the source, or one token of it.
+    label, prediction : ndarray of int, shape (n,), or None
+        The true and the predicted class.
+    probabilities : ndarray of float, shape (n, number of classes), or None
+        The probability of each class.
+    count : ndarray of int, shape (n,), or None
+        How many examples an entry stands for. None: each entry is one example.
+    """
+
+    groups: tuple[Hashable, ...]
+    classes: tuple[Hashable, ...]
+    measured: tuple[int, ...]
+    group: np.ndarray
+    term: np.ndarray
+    term_group: np.ndarray
+    source: np.ndarray
+    untied: bool
+    unit: np.ndarray | None = None
+    label: np.ndarray | None = None
+    prediction: np.ndarray | None = None
+    probabilities: np.ndarray | None = None
+    count: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.group)
 
     @property
     def counted(self) -> bool:
-        """Whether rows are numbers of examples that nothing ties together."""
+        """Whether entries count examples that nothing ties together."""
         return self.count is not None and self.untied
 
-    def need(self, column: str) -> np.ndarray:
-        """Return a column's array, or say that it is missing."""
-        if (found := getattr(self, column)) is None:
-            spoken = {"probabilities": "probability columns", "unit": "a source column"}
-            raise NotMeasurable(
-                f"it needs {spoken.get(column, f'a {column} column')}, which the table lacks"
-            )
-        return found
+    def need(self, name: str) -> np.ndarray:
+        """Return an array by its name, or raise `NotMeasurable` if the table lacks it.
+
+        Parameters
+        ----------
+        name : str
+            Name of an attribute, such as "label".
+        """
+        array = getattr(self, name)
+        if array is None:
+            columns = {
+                "probabilities": "probability columns",
+                "unit": "a source column",
+            }
+            needed = columns.get(name, f"a {name} column")
+            raise NotMeasurable(f"it needs {needed}, which the table lacks")
+        return array
 
     def only(self, keep: np.ndarray) -> "Examples":
-        """Return the examples where `keep` is true, or those at its places; units without examples go with them."""
-        kept = {
-            name: array[keep]
-            for name in ROWS
-            if (array := getattr(self, name)) is not None
-        }
+        """Return some of the examples.
+
+        Units that have no example left are dropped, and the others are numbered anew.
+
+        Parameters
+        ----------
+        keep : ndarray of bool or of int
+            Which examples to keep: a mask, or their places.
+        """
+        arrays = {}
+        for name in _ARRAYS:
+            array = getattr(self, name)
+            if array is not None:
+                arrays[name] = array[keep]
+
         if self.unit is not None:
-            kept["unit"] = np.unique(kept["unit"], return_inverse=True)[1]
-        return replace(self, **kept)
+            arrays["unit"] = np.unique(arrays["unit"], return_inverse=True)[1]
+        return replace(self, **arrays)
 
     def check_units(self, *, one_label: bool) -> None:
-        """Raise unless every unit has an example of every group and, if asked, a single label."""
+        """Raise `NotMeasurable` unless every unit has an example of every group.
+
+        Parameters
+        ----------
+        one_label : bool
+            Also demand that all examples of a unit have the same label.
+        """
         unit = self.need("unit")
-        present = np.zeros((unit.max() + 1, len(self.groups)), dtype=bool)
-        present[unit, self.group] = True
-        if len(lacking := np.flatnonzero(~present.all(axis=1))):
+        has_group = np.zeros((unit.max() + 1, len(self.groups)), dtype=bool)
+        has_group[unit, self.group] = True
+
+        incomplete = np.flatnonzero(~has_group.all(axis=1))
+        if len(incomplete):
+            missing = np.flatnonzero(~has_group[incomplete[0]])
             raise NotMeasurable(
                 "a counterfactual metric compares every source across all groups, but "
-                f"{len(lacking)} of {len(present)} lack a group (the first has no example of "
-                f"{listed(self.groups[code] for code in np.flatnonzero(~present[lacking[0]]))})"
+                f"{len(incomplete)} of {len(has_group)} lack a group (the first has no "
+                f"example of {listed(self.groups[group] for group in missing)})"
             )
-        if one_label and (
-            several := (pd.Series(self.need("label")).groupby(unit).nunique() > 1).sum()
-        ):
-            raise NotMeasurable(
-                f"all variations of a source must have one label, but {several} source(s) have several"
-            )
+
+        if one_label:
+            labels_per_unit = pd.Series(self.need("label")).groupby(unit).nunique()
+            mixed = (labels_per_unit > 1).sum()
+            if mixed:
+                raise NotMeasurable(
+                    "all variations of a source must have one label, but "
+                    f"{mixed} source(s) have several"
+                )
 
 
 def read(
-    table, columns: Columns = USUAL, *, classes=None, scores: bool = True
+    table: object,
+    columns: Columns = _USUAL_COLUMNS,
+    *,
+    classes: Hashable | Iterable | None = None,
+    scores: bool = True,
 ) -> Examples:
-    """Check a tidy table (anything that `tables` reads), count rows that are alike, and code the columns.
+    """Check a table with one row per example, count equal rows, and code its columns.
 
-    classes : which to measure, by default all. scores : whether probabilities are asked for; if not, they make no rows
-    distinct.
+    Parameters
+    ----------
+    table : frame, path or dataset
+        Any table that `fairlib.tables` reads.
+    columns : Columns, optional
+        The names of the columns.
+    classes : class or iterable of classes, optional
+        Which classes to measure. By default all.
+    scores : bool, default True
+        Whether probabilities are needed. If not, they are not read, and more rows are
+        equal.
+
+    Returns
+    -------
+    examples : Examples
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or holds something else than its role needs.
     """
-    if strange := [
-        name for name in FOR_AUDITS if getattr(columns, name) != getattr(USUAL, name)
-    ]:
-        raise TypeError(f"{strange[0]} is for audits only")
-    if (bins := columns.bins) is not None and not (isinstance(bins, int) and bins > 1):
-        raise ValueError(f"bins must be a whole number from 2 on, found {bins!r}")
     known = tables.schema(table)
-    columns, chances = (
-        columns.among(known, ROLES, USUAL),
-        probability_columns(columns.probability, known),
-    )
-    keys, derived = [name for role in ROLES if (name := getattr(columns, role))], {}
-    asked = [*chances.values()] if scores else []
-    for name in asked:
+    names = columns.present_in(known)
+    probability_of = probability_columns(columns.probability, known)
+
+    score_columns = list(probability_of.values()) if scores else []
+    for name in score_columns:
         tables.check_is_number(known, "probability", name)
-        if bins:
-            derived[BIN + name] = (
-                (nw.col(name).cast(nw.Float64) * bins).floor().clip(0, bins - 1)
-            )
-    share = ("probability", "lie in [0, 1]", 0, 1 + ROUNDING)
-    how = {
-        "derived": derived,
-        "limits": dict.fromkeys(asked if bins else (), share),
-        "count": columns.count,
+
+    keys = list(names.values())
+    if columns.bins is None:
+        kinds = tables.counts(table, [*keys, *score_columns], count=columns.count)
+    else:
+        kinds = _counts_in_bins(
+            table, keys, score_columns, bins=columns.bins, count=columns.count
+        )
+    return coded(kinds, names, probability_of, classes=classes, bins=columns.bins)
+
+
+def _counts_in_bins(
+    table: object,
+    keys: list[str],
+    score_columns: list[str],
+    *,
+    bins: int,
+    count: str | None,
+) -> pd.DataFrame:
+    """Count rows that are equal once each probability is the middle of its bin."""
+    bin_of = {
+        _BIN_OF + name: (nw.col(name).cast(nw.Float64) * bins).floor().clip(0, bins - 1)
+        for name in score_columns
     }
-    kinds = tables.counts(table, [*keys, *(derived or asked)], **how)
-    for name in how["limits"]:
-        kinds[name] = (kinds[BIN + name] + 0.5) / bins
-    return coded(kinds, columns, chances, classes=classes)
+    allowed = ("probability", "lie in [0, 1]", 0, 1 + _ROUNDING)
+    kinds = tables.counts(
+        table,
+        [*keys, *bin_of],
+        derived=bin_of,
+        limits=dict.fromkeys(score_columns, allowed),
+        count=count,
+    )
+
+    for name in score_columns:
+        kinds[name] = (kinds[_BIN_OF + name] + 0.5) / bins
+    return kinds
 
 
 def coded(
     frame: pd.DataFrame,
-    columns: Columns,
-    chances: dict[str, str],
+    names: Mapping[str, str],
+    probability_of: Mapping[str, str],
     *,
-    classes=None,
-    unit=None,
+    classes: Hashable | Iterable | None = None,
+    unit: str | None = None,
+    bins: int | None = None,
 ) -> Examples:
-    """Check and code a frame whose rows are examples, or stand for as many as its column `COUNT` says.
+    """Check and code a frame whose rows are examples, or kinds of equal examples.
 
-    chances : the columns of probabilities, by class; the frame may lack them. unit : a column, if not the source.
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows. Its column `fairlib.tables.COUNT`, if any, says how many examples a
+        row stands for.
+    names : mapping of str to str
+        The column that plays each role; all of them must be in the frame.
+    probability_of : mapping of str to str
+        The column of probabilities of each class, from `probability_columns`. Its keys
+        say which classes there are, even if the frame lacks these columns.
+    classes : class or iterable of classes, optional
+        Which classes to measure. By default all.
+    unit : str, optional
+        The column of what stays fixed while the group changes. By default the source.
+    bins : int, optional
+        How many bins the probabilities were put into.
+
+    Returns
+    -------
+    examples : Examples
     """
-    found = {
-        role: complete(frame, name)
-        for role in ROLES
-        if (name := getattr(columns, role)) in frame
-    }
+    values = {role: complete(frame, name) for role, name in names.items()}
     if not len(frame):
         raise ValueError("predictions has no rows")
-    codes = {role: code(found[role])[0] for role in ("source", "term") if role in found}
-    group, groups = code(found["group"])
-    if len(groups) < 2:
-        raise ValueError(
-            f"column {columns.group!r} holds one group only, {groups[0]!r}; a comparison needs two"
-        )
-    if ACCUMULATED in groups:
-        raise ValueError(
-            f"column {columns.group!r} may not hold {ACCUMULATED!r}, the name of the aggregate in results"
-        )
-    outcomes = {role: found[role] for role in ("label", "prediction") if role in found}
-    known = _classes([*outcomes.values()], chances)
-    one = isinstance(classes, str) or not np.iterable(classes)
-    wanted = known if classes is None else [classes] if one else list(classes)
-    if strange := [name for name in wanted if name not in known]:
-        raise ValueError(
-            f"classes: {listed(strange)} found, but the classes of the table are {listed(known)}"
-        )
+    group, groups = _coded_groups(values.pop("group"))
+
+    outcomes = [values[role] for role in _OUTCOMES if role in values]
+    known = _known_classes(outcomes, probability_of)
+    measured = _places(classes, known)
+
+    codes = _codes(values, known)
+    unit_codes = codes.get("source") if unit is None else code(frame[unit])[0]
+    count = frame[COUNT].to_numpy(dtype=np.int64) if COUNT in frame else None
     return tied(
         groups=tuple(groups),
         classes=tuple(known),
-        measured=tuple(known.index(name) for name in wanted),
+        measured=measured,
         group=group,
-        unit=codes.get("source") if unit is None else code(frame[unit])[0],
-        probabilities=_probabilities(
-            frame, known, chances, 0.5 / columns.bins if columns.bins else 0.0
-        ),
-        count=frame[COUNT].to_numpy(dtype=np.int64) if COUNT in frame else None,
-        **{role: index(column, known) for role, column in outcomes.items()},
+        unit=unit_codes,
+        probabilities=_probabilities(frame, known, probability_of, bins),
+        count=count,
         **codes,
     )
 
 
-def tied(
-    *, groups: tuple, classes: tuple, measured: tuple[int, ...], **rows
-) -> Examples:
-    """Return examples, of the arrays `rows`, with what ties them: terms within their groups, whole sources, or nothing.
+def _coded_groups(column: pd.Series) -> tuple[np.ndarray, list]:
+    """Return the code of each row's group, and the names of the groups."""
+    codes, groups = code(column)
+    if len(groups) < 2:
+        raise ValueError(
+            f"column {column.name!r} holds one group only, {groups[0]!r}; "
+            "a comparison needs two"
+        )
+    if ACCUMULATED in groups:
+        raise ValueError(
+            f"column {column.name!r} may not hold {ACCUMULATED!r}, "
+            "the name of the aggregate in results"
+        )
+    return codes, groups
 
-    They are put into an order of their own, for engines answer in any, and draws go row by row.
-    """
-    rows = {name: array for name, array in rows.items() if array is not None}
-    keys = [
-        rows[name]
-        for name in ("prediction", "label", "source", "term", "group")
-        if name in rows
-    ]
-    order = np.lexsort([*rows.get("probabilities", np.empty((0, 0))).T, *keys])
-    if "count" in rows and rows["count"].sum() <= 2 * len(order):
-        order = np.repeat(
-            order, rows.pop("count")[order]
-        )  # where hardly any two are alike, a row is an example
-    rows = {name: array[order] for name, array in rows.items()}
-    group, term, source = (rows.pop(name, None) for name in ("group", "term", "source"))
-    terms, term_group, untied = (
-        group,
-        np.arange(len(groups)),
-        term is None and source is None,
-    )
-    if untied:
-        terms, term_group = np.arange(len(group)), group
-    elif term is not None:
-        pairs, terms = np.unique(group * (term.max() + 1) + term, return_inverse=True)
-        term_group = pairs // (term.max() + 1)
+
+def _places(classes: Hashable | Iterable | None, known: list) -> tuple[int, ...]:
+    """Return the places of the classes to measure among all classes."""
+    if classes is None:
+        wanted = known
+    elif isinstance(classes, str) or not isinstance(classes, Iterable):
+        wanted = [classes]
     else:
-        owner = np.zeros(source.max() + 1, dtype=np.int64)
-        owner[source] = group
-        if np.array_equal(
-            owner[source], group
-        ):  # all texts of one author, say, who belongs to one group
-            terms, term_group, source = source, owner, None
-    source = np.zeros(len(group), dtype=int) if source is None else source
+        wanted = list(classes)
+
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise ValueError(
+            f"classes: {listed(unknown)} found, but the classes of the table are "
+            f"{listed(known)}"
+        )
+    return tuple(known.index(name) for name in wanted)
+
+
+def tied(
+    *,
+    groups: tuple[Hashable, ...],
+    classes: tuple[Hashable, ...],
+    measured: tuple[int, ...],
+    **arrays: np.ndarray | None,
+) -> Examples:
+    """Sort coded rows and find out which of them vary together.
+
+    Terms within their groups tie rows together, and so do whole sources. Rows are
+    sorted because engines return them in any order, and random draws go row by row. If
+    hardly any two examples are equal, a row for each example replaces the counts.
+
+    Parameters
+    ----------
+    groups, classes, measured
+        As in `Examples`.
+    **arrays : ndarray or None
+        `group` and any others of the arrays in `Examples` that have one entry per row.
+
+    Returns
+    -------
+    examples : Examples
+    """
+    given = {name: array for name, array in arrays.items() if array is not None}
+    rows = _sorted(given)
+    group = rows.pop("group")
+    word = rows.pop("term", None)
+    source = rows.pop("source", None)
+
+    term, term_group, drawn_source = _ties(len(groups), group, word, source)
     return Examples(
-        groups, classes, measured, group, terms, term_group, source, untied, **rows
+        groups=groups,
+        classes=classes,
+        measured=measured,
+        group=group,
+        term=term,
+        term_group=term_group,
+        source=drawn_source,
+        untied=word is None and source is None,
+        **rows,
     )
 
 
-def _classes(outcomes: list[pd.Series], chances: dict[str, str]) -> list:
-    """Return all classes in order: those with a probability (one suffices for two), or else those that occur."""
-    spelled = {str(name): name for name in distinct(outcomes)}
-    known = {text: spelled.get(text, text) for text in chances} or spelled
-    known |= spelled if len(chances) == 1 and len({**known, **spelled}) == 2 else {}
+def _sorted(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Put rows into an order that does not depend on the engine that counted them."""
+    keys = [arrays[name] for name in _ORDER if name in arrays]
+    if "probabilities" in arrays:
+        keys = [*arrays["probabilities"].T, *keys]
+    order = np.lexsort(keys)
+
+    names = list(arrays)
+    if "count" in arrays and arrays["count"].sum() <= 2 * len(order):
+        order = np.repeat(order, arrays["count"][order])
+        names.remove("count")
+    return {name: arrays[name][order] for name in names}
+
+
+def _ties(
+    groups: int, group: np.ndarray, word: np.ndarray | None, source: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the term of each row, the group of each term, the source of each row."""
+    same_source = np.zeros(len(group), dtype=int)
+
+    if word is not None:
+        # A word that two groups share counts as two terms.
+        words = word.max() + 1
+        pairs, term = np.unique(group * words + word, return_inverse=True)
+        return term, pairs // words, same_source if source is None else source
+
+    if source is None:
+        return np.arange(len(group)), group, same_source
+
+    # A source that belongs to one group, such as all texts of an author, is a term.
+    group_of_source = np.zeros(source.max() + 1, dtype=np.int64)
+    group_of_source[source] = group
+    if np.array_equal(group_of_source[source], group):
+        return source, group_of_source, same_source
+    return group, np.arange(groups), source
+
+
+def _known_classes(
+    outcomes: list[pd.Series], probability_of: Mapping[str, str]
+) -> list:
+    """Return all classes in order: all with a probability, or else all that occur."""
+    occurring = {str(name): name for name in distinct(outcomes)}
+    # The name of a column holds a class as text; in the table it may be a number.
+    by_text = {text: occurring.get(text, text) for text in probability_of} or occurring
+    # The probability of one of two classes is enough.
+    together = {**by_text, **occurring}
+    if len(probability_of) == 1 and len(together) == 2:
+        by_text = together
+
+    known = in_order(by_text.values())
     for column in outcomes:
-        if strange := [
-            name for name in distinct([column]) if name not in known.values()
-        ]:
-            allowed = f"the classes, {listed(known.values())}, are those with a probability column, and of one type"
+        unknown = [name for name in distinct([column]) if name not in known]
+        if unknown:
             raise ValueError(
-                f"column {column.name!r} holds {listed(strange)}, which is no class: {allowed}"
+                f"column {column.name!r} holds {listed(unknown)}, which is no class: "
+                f"the classes, {listed(by_text.values())}, are those with a "
+                "probability column, and of one type"
             )
-    return in_order(known.values())
+    return known
 
 
-def probability_columns(pattern: str, known) -> dict[str, str]:
-    """Return the columns that fit a pattern such as "p_{}", by the text that stands for the class."""
+def _codes(values: dict[str, pd.Series], known: list) -> dict[str, np.ndarray]:
+    """Code labels and predictions by class, and the other columns by their values."""
+    codes = {}
+    for role, column in values.items():
+        if role in _OUTCOMES:
+            codes[role] = index(column, known)
+        else:
+            codes[role] = code(column)[0]
+    return codes
+
+
+def probability_columns(pattern: str, known: Iterable) -> dict[str, str]:
+    """Find the columns of probabilities, and the class that each of them names.
+
+    Parameters
+    ----------
+    pattern : str
+        The names of the columns, with ``{}`` for the class, such as "p_{}".
+    known : iterable of column names
+        All columns of the table.
+
+    Returns
+    -------
+    dict
+        The name of the column by the text that stands for the class.
+
+    Examples
+    --------
+    >>> probability_columns("p_{}", ["group", "p_pos", "p_neg"])
+    {'pos': 'p_pos', 'neg': 'p_neg'}
+    """
     if pattern.count("{}") != 1 or pattern == "{}":
         raise ValueError(
-            f"probability must be a pattern with one '{{}}' for the class, not alone, found {pattern!r}"
+            "probability must be a pattern with one '{}' for the class, not alone, "
+            f"found {pattern!r}"
         )
     before, after = pattern.split("{}")
-    middles = {
-        str(name)[len(before) : len(str(name)) - len(after)]: name for name in known
-    }
-    return {
-        text: name
-        for text, name in middles.items()
-        if text and str(name) == before + text + after
-    }
+
+    name_of_class = {}
+    for name in known:
+        text = str(name)[len(before) : len(str(name)) - len(after)]
+        if text and str(name) == before + text + after:
+            name_of_class[text] = name
+    return name_of_class
 
 
 def _probabilities(
-    frame: pd.DataFrame, known: list, chances: dict[str, str], rounded: float
+    frame: pd.DataFrame,
+    known: list,
+    probability_of: Mapping[str, str],
+    bins: int | None,
 ) -> np.ndarray | None:
-    """Return the probabilities of all classes, one column each, where the frame has them; each is off by `rounded`."""
-    if not chances or not {*chances.values()} <= {*frame}:
+    """Return the checked probabilities of all classes, or None if there are none."""
+    names = list(probability_of.values())
+    if not names or not {*names} <= {*frame}:
         return None
-    chance = frame[[*chances.values()]].set_axis([*chances], axis=1).astype(float)
-    fine = ((chance >= 0) & (chance <= 1 + ROUNDING)).all()  # NaN is not
-    if not fine.all():
-        worst = listed(chances[text] for text in fine.index[~fine])
+    scores = frame[names].set_axis(list(probability_of), axis=1).astype(float)
+
+    # A missing value is in no range.
+    valid = ((scores >= 0) & (scores <= 1 + _ROUNDING)).all()
+    if not valid.all():
+        wrong = [probability_of[text] for text in valid.index[~valid]]
         raise ValueError(
-            f"probabilities must lie in [0, 1]; column(s) {worst} hold others or missing values"
+            f"probabilities must lie in [0, 1]; column(s) {listed(wrong)} hold others "
+            "or missing values"
         )
-    for name in {*map(str, known)} - {*chances}:
-        chance[name] = 1 - chance.sum(axis=1)
-    sums = chance.sum(axis=1).to_numpy()
-    if (off := np.abs(sums - 1)).max() > ROUNDING + rounded * len(known):
+
+    texts = [str(name) for name in known]
+    for text in texts:
+        if text not in scores:
+            scores[text] = 1 - scores.sum(axis=1)
+
+    # The middle of a bin is up to half a bin away from the probability.
+    half_bin = 0.0 if bins is None else 0.5 / bins
+    sums = scores.sum(axis=1).to_numpy()
+    error = np.abs(sums - 1)
+    if error.max() > _ROUNDING + half_bin * len(known):
         raise ValueError(
-            f"probabilities must sum to 1 over the classes {listed(known)}; {np.count_nonzero(off > ROUNDING)} kind(s) "
-            f"of row do not (one sums to {sums[off.argmax()]:.4f})"
+            f"probabilities must sum to 1 over the classes {listed(known)}; "
+            f"{np.count_nonzero(error > _ROUNDING)} kind(s) of row do not "
+            f"(one sums to {sums[error.argmax()]:.4f})"
         )
-    return chance[[*map(str, known)]].to_numpy()
+    return scores[texts].to_numpy()

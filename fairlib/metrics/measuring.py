@@ -1,7 +1,12 @@
-"""Any metric on any table of predictions: one call, a tidy answer, and beside each value an interval and a null."""
+"""Measure any metric on any table of predictions, with intervals and tests of fairness.
 
-from collections.abc import Iterable, Iterator, Mapping
+One call answers with one tidy frame. If asked for replicates, it also says how much
+each value may vary, and what the value would be for a fair model.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,309 +16,487 @@ from fairlib.metrics import draws
 from fairlib.metrics.evaluation import Evaluation
 from fairlib.metrics.examples import Columns, Examples, NotMeasurable, read
 from fairlib.metrics.table2 import AUCS, METRICS, Metric
+from fairlib.metrics.uncertainty import (
+    Key,
+    distance,
+    interval,
+    over_draws,
+    p_value,
+    replicated,
+)
 
-ALL_CLASSES = "all"  # the class of metrics that take all classes together
-KEYS = ["metric", "class", "group"]
-UNSURE = ["low", "high", "null", "p", "p_error"]
+__all__ = [
+    "ALL_CLASSES",
+    "Observed",
+    "auc",
+    "choose",
+    "distance",
+    "interval",
+    "measure",
+    "observed",
+    "over_draws",
+    "p_value",
+    "replicated",
+    "tabulate",
+]
+
+# The class in results of metrics that take all classes together.
+ALL_CLASSES = "all"
+_KEYS = ("metric", "class", "group")
+_UNCERTAINTY = ("low", "high", "null", "p", "p_error")
 
 
 def measure(
-    predictions,
-    metrics=None,
+    predictions: object,
+    metrics: str | Iterable[str] | Mapping[str, Metric] | None = None,
     *,
-    classes=None,
-    replicates=0,
-    confidence=0.95,
-    rng=0,
-    **columns,
+    classes: Hashable | Iterable | None = None,
+    group: str = "group",
+    label: str | None = "label",
+    prediction: str | None = "prediction",
+    source: str | None = "source",
+    term: str | None = "term",
+    probability: str = "p_{}",
+    count: str | None = None,
+    bins: int | None = None,
+    replicates: int = 0,
+    confidence: float = 0.95,
+    rng: np.random.Generator | int = 0,
 ) -> pd.DataFrame:
-    """Measure fairness metrics on a table with one row per example, and say how sure one can be.
+    """Measure fairness metrics on a table that has one row per example.
 
-    predictions : any table that `fairlib.tables` reads. Rows that are alike are counted first, where the table is.
-    metrics : names from `fairlib.METRICS`, or a mapping of names to `Metric`s of your own; by default every metric that
-        the table allows.
-    classes : the classes to measure one against the rest; by default all.
-    replicates : with a number, e.g. 1000, five columns more: `low` and `high`, the interval with `confidence` from
-        drawing whole sources and terms again; `null`, the mean of the metric when whole terms are exchanged between
-        groups, which is what it would be for a fair model (without sources: exchanged within a label, for metrics that
-        condition on labels, so that base rates stay); `p`, how often that is as far from "no difference" as the value;
-        and `p_error`, the standard error of p itself (for many p-values at once see `discoveries`). An interval that
-        stays off 0 is no evidence for a metric that cannot be negative: ask `p`.
-    rng : a Generator or seed, for the replicates, and for combinations of one variation per group where a metric takes
-        one variation at a time and its mean has no closed form: 100 of each source stand for all (section 5).
-    columns : what the columns of the table are called, where not as in `fairlib.metrics.examples.Columns`: `group`,
-        `label`, `prediction`, `probability` (a pattern, one column per class), `count` (of the examples that a row
-        stands for), and for counterfactual metrics `source` (which template or original sentence) and `term` (which
-        identity term). What no metric asks for may be absent. `bins` puts probabilities into so many bins of equal
-        width: means and mean absolute differences change by at most 1/(2 bins) per group, Wasserstein distances and
-        ranges by at most 1/bins, an equality gap by at most half the chance that two scores share a bin.
+    A metric compares what happens to different groups of examples: how often each of
+    them is misclassified, for instance. With `replicates`, the answer also says how
+    sure one can be of each value. A column that no metric needs may be missing from the
+    table.
 
-    Returns a tidy frame: metric, class, group, value. Rows of a group are the vector-valued version: against its
-    background, or the mean over the pairs that contain it. The row "accumulated" is the aggregate, which VBCMs lack;
-    MCMs have nothing else. A class "all" belongs to metrics that take all classes together. What is not defined is NaN,
-    and `result.attrs["undefined"]` says why; `attrs["not measured"]` names the metrics that were left out by default,
-    and why; `attrs["groups"]` gives the order in which signed metrics of two groups subtract.
+    Parameters
+    ----------
+    predictions : frame, path or dataset
+        Any table that `fairlib.tables` reads. Equal rows are counted first, in the
+        engine that holds the table.
+    metrics : str, iterable of str or mapping of str to Metric, optional
+        Names from `fairlib.METRICS`, or metrics of your own by their names. By default
+        every metric that the table allows.
+    classes : class or iterable of classes, optional
+        The classes to measure, each against the rest. By default all.
+    group : str
+        The column of groups.
+    label, prediction : str or None
+        The columns of the true class and of the predicted class. None: do not use any.
+    source, term : str or None
+        The columns of the template or original sentence, and of the identity term in
+        it. Counterfactual metrics need the source. None: do not use any.
+    probability : str
+        Pattern of the columns of probabilities; ``{}`` stands for the class.
+    count : str, optional
+        The column that says how many examples a row stands for.
+    bins : int, optional
+        Put probabilities into so many bins of equal width. Means and mean absolute
+        differences then change by at most 1/(2 bins) per group, Wasserstein distances
+        and ranges by at most 1/bins, and an equality gap by at most half the chance
+        that two scores share a bin.
+    replicates : int, default 0
+        How often to draw the data anew, such as 1000. Adds five columns to the result.
+    confidence : float, default 0.95
+        Confidence of the intervals.
+    rng : Generator or int, default 0
+        Random numbers for the replicates, and for metrics that compare one variation
+        per group at a time without a closed form for their mean: 100 random
+        combinations of each source stand for all of them (section 5).
 
-    >>> people = pd.DataFrame({"group": list("aabb"), "label": [1, 1, 1, 1], "prediction": [1, 0, 1, 1]})
-    >>> measure(people, "TPRDifference", classes=1)[["metric", "group", "value"]].to_dict("records")[-1]
-    {'metric': 'TPRDifference', 'group': 'accumulated', 'value': -0.5}
+    Returns
+    -------
+    DataFrame
+        Columns metric, class, group and value. The row of a group is the vector-valued
+        version of the metric: the group against its background, or the mean over all
+        pairs with the group. The row "accumulated" is the aggregate over groups.
+        Metrics of kind VBCM have no aggregate; those of kind MCM have nothing else. The
+        class "all" belongs to metrics that take all classes together. A value that is
+        not defined is NaN.
+
+        With `replicates`, five more columns:
+
+        - low, high: the interval, from drawing whole sources and terms anew;
+        - null: the mean of the metric when whole terms change groups at random, as they
+          could if the model were fair. Without sources, they do so among examples of
+          the same label if the metric conditions on labels, so that base rates stay;
+        - p: how often such an exchange is at least as far from "no difference";
+        - p_error: the standard error of p. `fairlib.discoveries` is for many p-values.
+
+        The attributes of the frame (`result.attrs`) explain it: "undefined" says why a
+        value, interval or null is not defined, "not measured" why metrics were left out
+        by default, "no null" why nothing has a null, and "groups" gives the order in
+        which signed metrics of two groups subtract.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or holds something else than its role needs, or if a
+        metric that was named cannot be measured on this table.
+
+    Notes
+    -----
+    If a metric cannot be negative, its interval may exclude 0 although the model is
+    fair. Look at p instead.
+
+    References
+    ----------
+    Czarnowska, Vyas and Shah (2021), "Quantifying social biases in NLP: a
+    generalization and empirical comparison of extrinsic fairness metrics", TACL 9.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"group": list("aabb"), "label": 1})
+    >>> people["prediction"] = [1, 0, 1, 1]
+    >>> measure(people, "TPRDifference", classes=1)
+              metric  class        group  value
+    0  TPRDifference      1            a   -0.5
+    1  TPRDifference      1            b   -0.5
+    2  TPRDifference      1  accumulated   -0.5
     """
-    chosen, explicit = choose(metrics)
-    # A metric of one's own may look at probabilities without saying so.
-    scores = any(
-        metric.uses == "probabilities" or metric not in METRICS.values()
-        for metric in chosen.values()
+    chosen = choose(metrics)
+    columns = Columns(
+        group=group,
+        label=label,
+        prediction=prediction,
+        source=source,
+        term=term,
+        probability=probability,
+        count=count,
+        bins=bins,
     )
-    examples = read(predictions, Columns(**columns), classes=classes, scores=scores)
+    scores = _need_probabilities(chosen.values())
+    examples = read(predictions, columns, classes=classes, scores=scores)
+
     return tabulate(
         [(examples, chosen)],
-        explicit,
+        explicit=metrics is not None,
         replicates=replicates,
         confidence=confidence,
         rng=rng,
     )
 
 
-def auc(predictions, *, classes=None, **columns) -> pd.DataFrame:
-    """Measure the areas under the ROC curve of each group: phi of `AUCS`, not yet compared with that of all examples.
+def auc(
+    predictions: object,
+    *,
+    classes: Hashable | Iterable | None = None,
+    group: str = "group",
+    label: str = "label",
+    prediction: str | None = "prediction",
+    source: str | None = "source",
+    term: str | None = "term",
+    probability: str = "p_{}",
+    count: str | None = None,
+    bins: int | None = None,
+) -> pd.DataFrame:
+    """Measure how well probabilities tell positive from negative examples by group.
 
-    An area is how often a positive example has a higher probability than a negative one. SubgroupAUC: the group's
-    positives against its negatives. BPSN: the background's positives against the group's negatives (low where the group
-    is falsely flagged). BNSP: the group's positives against the background's negatives (low where the group is missed).
-    The background is all other groups; classes and columns as for `measure`.
+    The area under a ROC curve says how often a positive example has a higher
+    probability than a negative one. Three areas say where errors of a group come from:
 
-    >>> table = pd.DataFrame({"group": list("aabb"), "label": [0, 1, 0, 1], "p_1": [0.2, 0.6, 0.7, 0.9]})
-    >>> auc(table, classes=[1]).pivot(index="metric", columns="group", values="value").loc["BPSN"].to_dict()
+    - SubgroupAUC: positives of the group against negatives of the group;
+    - BPSN: positives of all other groups (the background) against negatives of the
+      group. It is low if the group is flagged wrongly;
+    - BNSP: positives of the group against negatives of the background. It is low if the
+      group is missed.
+
+    Parameters
+    ----------
+    predictions : frame, path or dataset
+        Any table that `fairlib.tables` reads.
+    classes, group, label, prediction, source, term, probability, count, bins
+        As for `measure`.
+
+    Returns
+    -------
+    DataFrame
+        Columns metric, class, group and value.
+
+    References
+    ----------
+    Borkan et al. (2019), "Nuanced metrics for measuring unintended bias with real data
+    for text classification", WWW.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"group": list("aabb"), "label": [0, 1, 0, 1]})
+    >>> table["p_1"] = [0.2, 0.6, 0.7, 0.9]
+    >>> areas = auc(table, classes=[1]).set_index(["metric", "group"])["value"]
+    >>> areas["BPSN"].to_dict()
     {'a': 1.0, 'b': 0.0}
     """
+    columns = Columns(
+        group=group,
+        label=label,
+        prediction=prediction,
+        source=source,
+        term=term,
+        probability=probability,
+        count=count,
+        bins=bins,
+    )
+    examples = read(predictions, columns, classes=classes)
+
     areas = {
-        name: replace(metric, comparison=lambda whole, group: group)
+        name: replace(metric, comparison=_area_of_group)
         for name, metric in AUCS.items()
     }
-    examples = read(predictions, Columns(**columns), classes=classes)
-    return tabulate([(examples, areas)], True)
+    return tabulate([(examples, areas)], explicit=True)
 
 
-def choose(metrics) -> tuple[dict[str, Metric], bool]:
-    """Return metrics by name, and whether the caller asked for them one by one."""
+def _area_of_group(whole: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Return the area of a group as it is, without comparing it to the whole."""
+    return group
+
+
+def choose(
+    metrics: str | Iterable[str] | Mapping[str, Metric] | None,
+) -> dict[str, Metric]:
+    """Return the metrics that an argument `metrics` stands for, by their names.
+
+    Parameters
+    ----------
+    metrics : str, iterable of str, mapping of str to Metric, or None
+        As for `measure`; None stands for all of `METRICS`.
+    """
     if metrics is None:
-        return METRICS, False
-    names = (
-        metrics
-        if isinstance(metrics, Iterable) and not isinstance(metrics, str)
-        else [metrics]
+        return METRICS
+
+    named: dict[str, object]
+    if isinstance(metrics, Mapping):
+        named = dict(metrics)
+    elif isinstance(metrics, Iterable) and not isinstance(metrics, str):
+        named = {name: METRICS.get(name) for name in metrics}
+    else:
+        named = {metrics: METRICS.get(metrics)}
+
+    chosen = {}
+    for name, metric in named.items():
+        if not isinstance(metric, Metric):
+            raise ValueError(
+                "metrics must be names from fairlib.METRICS or a mapping of names to "
+                f"Metric, but no Metric is found for {name!r}; "
+                f"the names are {', '.join(METRICS)}"
+            )
+        chosen[name] = metric
+    return chosen
+
+
+def _need_probabilities(metrics: Iterable[Metric]) -> bool:
+    """Whether a metric may use probabilities; one of your own may do so unannounced."""
+    return any(
+        metric.uses == "probabilities" or metric not in METRICS.values()
+        for metric in metrics
     )
-    chosen = (
-        dict(metrics)
-        if isinstance(metrics, Mapping)
-        else {name: METRICS.get(name) for name in names}
-    )
-    if wrong := [
-        name for name, metric in chosen.items() if not isinstance(metric, Metric)
-    ]:
-        raise ValueError(
-            "metrics must be names from fairlib.METRICS or a mapping of names to Metric, but no Metric is found for "
-            f"{wrong[0]!r}; the names are {', '.join(METRICS)}"
-        )
-    return chosen, True
 
 
 def tabulate(
-    parts, explicit: bool, *, replicates=0, confidence=0.95, rng=0
+    parts: Sequence[tuple[Examples, Mapping[str, Metric]]],
+    explicit: bool,
+    *,
+    replicates: int = 0,
+    confidence: float = 0.95,
+    rng: np.random.Generator | int = 0,
 ) -> pd.DataFrame:
-    """Measure metrics on examples, for all pairs (examples, metrics) of `parts`, and put all rows into one frame."""
+    """Measure metrics on examples and put all values into one frame.
+
+    Parameters
+    ----------
+    parts : sequence of (Examples, mapping of str to Metric)
+        Examples, and the metrics to measure on them.
+    explicit : bool
+        Whether the caller named the metrics. If not, metrics that cannot be measured
+        are left out.
+    replicates, confidence, rng
+        As for `measure`.
+
+    Returns
+    -------
+    DataFrame
+        As from `measure`.
+    """
     check_confidence(confidence)
+    _check_replicates(replicates)
+    generator = np.random.default_rng(rng)
+
+    rows: dict[Key, Iterable[float]] = {}
+    undefined: dict[Key, str] = {}
+    not_measured: dict[str, str] = {}
+    no_null = ""
+    for examples, metrics in parts:
+        point = observed(examples, metrics, explicit, generator)
+        rows.update(point.values)
+        undefined.update(point.undefined)
+        not_measured.update(point.not_measured)
+
+        if replicates and point.values:
+            uncertain = _uncertain(
+                examples,
+                metrics,
+                point.values,
+                confidence=confidence,
+                replicates=int(replicates),
+                rng=generator,
+            )
+            rows.update(uncertain.rows)
+            undefined.update(uncertain.undefined)
+            no_null = uncertain.no_null or no_null
+    if not rows:
+        reasons = [f"{name}: {reason}" for name, reason in not_measured.items()]
+        raise ValueError(f"none of the metrics can be measured: {'; '.join(reasons)}")
+
+    columns = [*_KEYS, "value"]
+    if replicates:
+        columns.extend(_UNCERTAINTY)
+    lines = [(*key, *row) for key, row in rows.items()]
+    result = pd.DataFrame(lines, columns=columns)
+
+    result.attrs["groups"] = list(parts[0][0].groups)
+    result.attrs["undefined"] = [
+        {**dict(zip(_KEYS, key, strict=True)), "reason": reason}
+        for key, reason in undefined.items()
+    ]
+    result.attrs["not measured"] = not_measured
+    result.attrs["no null"] = no_null
+    return result
+
+
+def _check_replicates(replicates: int) -> None:
+    """Raise unless `replicates` is a number of replicates."""
     if not isinstance(replicates, int | np.integer) or replicates < 0:
         raise ValueError(
             f"replicates must be a whole number of at least 0, found {replicates!r}"
         )
-    rng, rows, reasons, left_out, no_null = np.random.default_rng(rng), {}, {}, {}, ""
-    for examples, metrics in parts:
-        values, undefined, not_measured = observed(examples, metrics, explicit, rng)
-        if replicates and values:
-            values, unsure, why = _unsure(
-                examples, metrics, values, confidence, replicates, rng
-            )
-            undefined, no_null = undefined | unsure, why or no_null
-        rows, reasons, left_out = (
-            rows | values,
-            reasons | undefined,
-            left_out | not_measured,
-        )
-    if not rows:
-        raise ValueError(
-            "none of the metrics can be measured: "
-            + "; ".join(f"{k}: {v}" for k, v in left_out.items())
-        )
-    columns = [*KEYS, "value", *(UNSURE if replicates else ())]
-    result = pd.DataFrame([(*key, *row) for key, row in rows.items()], columns=columns)
-    reasons = [
-        dict(zip((*KEYS, "reason"), (*key, why), strict=True))
-        for key, why in reasons.items()
-    ]
-    groups = list(parts[0][0].groups)
-    result.attrs |= {
-        "groups": groups,
-        "undefined": reasons,
-        "not measured": left_out,
-        "no null": no_null,
-    }
-    return result
+
+
+class Observed(NamedTuple):
+    """Metrics of the data as they are, each by its metric, class and group.
+
+    Attributes
+    ----------
+    values : dict
+        The values, as arrays of one number.
+    undefined : dict
+        Why values are NaN or infinite.
+    not_measured : dict
+        Why metrics are left out, by their names.
+    """
+
+    values: dict[Key, np.ndarray]
+    undefined: dict[Key, str]
+    not_measured: dict[str, str]
 
 
 def observed(
-    examples: Examples, metrics: dict[str, Metric], explicit: bool, rng
-) -> tuple[dict, dict, dict]:
-    """Return values by (metric, class, group), why some are undefined, and why metrics are left out."""
+    examples: Examples,
+    metrics: Mapping[str, Metric],
+    explicit: bool,
+    rng: np.random.Generator,
+) -> Observed:
+    """Measure metrics on the data as they are.
+
+    Parameters
+    ----------
+    examples : Examples
+        The checked data.
+    metrics : mapping of str to Metric
+        What to measure.
+    explicit : bool
+        Whether to raise if a metric cannot be measured. If not, it is left out.
+    rng : Generator
+        Random numbers for metrics that compare random combinations of variations.
+
+    Returns
+    -------
+    Observed
+    """
     evaluation = Evaluation(examples, None, rng)
-    values, reasons, left_out = {}, {}, {}
+    values: dict[Key, np.ndarray] = {}
+    undefined: dict[Key, str] = {}
+    not_measured: dict[str, str] = {}
+
     for name, metric in metrics.items():
-        for target in examples.measured if metric.per_class else (None,):
-            class_name = ALL_CLASSES if target is None else examples.classes[target]
+        for target, class_name in _targets(examples, metric):
             try:
-                rows = evaluation.rows(metric, target)
+                value_of_group = evaluation.rows(metric, target)
             except NotMeasurable as error:
                 if explicit:
                     raise ValueError(f"{name} cannot be measured: {error}") from error
-                left_out[name] = str(error)
+                not_measured[name] = str(error)
                 break
-            found = {(name, class_name, group): value for group, value in rows.items()}
-            values |= found
-            if undefined := [
-                key for key, value in found.items() if not np.isfinite(value[0])
-            ]:
-                reasons |= dict.fromkeys(
-                    undefined, evaluation.why_undefined(metric, target)
-                )
-    return values, reasons, left_out
+
+            not_finite = []
+            for group, value in value_of_group.items():
+                values[name, class_name, group] = value
+                if not np.isfinite(value[0]):
+                    not_finite.append((name, class_name, group))
+            if not_finite:
+                reason = evaluation.why_undefined(metric, target)
+                undefined.update(dict.fromkeys(not_finite, reason))
+    return Observed(values, undefined, not_measured)
 
 
-def replicated(
+def _targets(examples: Examples, metric: Metric) -> list[tuple[int | None, Hashable]]:
+    """Return the codes and names of the classes on which a metric is measured."""
+    if not metric.per_class:
+        return [(None, ALL_CLASSES)]
+    return [(target, examples.classes[target]) for target in examples.measured]
+
+
+class _Uncertain(NamedTuple):
+    """Values with their uncertainty, why some are undefined, why there is no null."""
+
+    rows: dict[Key, tuple[float, ...]]
+    undefined: dict[Key, str]
+    no_null: str
+
+
+def _uncertain(
     examples: Examples,
-    metrics: dict[str, Metric],
-    keys,
-    kind: str,
-    replicates: int,
-    rng,
-) -> dict:
-    """Return, for every (metric, class, group) of `keys`, the values of all replicates: "bootstrap" or "null"."""
-    if kind == "bootstrap":
-        return over_draws(
-            examples, draws.bootstrap(examples, replicates, rng), metrics, keys, rng
-        )
-    found, tied = (
-        {},
-        examples.source.any(),
-    )  # variations of one source have one label: nothing need be given
-    given_of = {key: "" if tied else metrics[key[0]].given for key in keys}
-    for given in dict.fromkeys(given_of.values()):
-        world = draws.exchangeable(examples, given)
-        drawn = draws.exchanged(world, replicates, rng, given=given)
-        found |= over_draws(
-            world, drawn, metrics, [key for key in keys if given_of[key] == given], rng
-        )
-    return found
-
-
-def over_draws(
-    examples: Examples,
-    drawn: Iterator[draws.Draws],
-    metrics: dict[str, Metric],
-    keys,
-    rng,
-) -> dict:
-    """Return, for every (metric, class, group) of `keys`, the values in all replicates that are drawn."""
-    wanted = dict.fromkeys((name, class_name) for name, class_name, _ in keys)
-    found: dict[tuple, list] = {key: [] for key in keys}
-    for some in drawn:
-        evaluation = Evaluation(examples, some, rng)
-        for name, class_name in wanted:
-            target = (
-                examples.classes.index(class_name) if metrics[name].per_class else None
-            )
-            for group, value in evaluation.rows(metrics[name], target).items():
-                found[name, class_name, group].append(value)
-    return {key: np.concatenate(batches) for key, batches in found.items()}
-
-
-def interval(
-    metric: Metric, value: float, replicates: np.ndarray, confidence: float
-) -> tuple[float, float]:
-    """Return value ± the distance that the replicates keep with `confidence`: the symmetric bootstrap (Hall 1988).
-
-    A metric made of absolute differences grows with noise, so its replicates lie above the value as the value lies
-    above the truth. The width takes that in; plain quantiles would never reach 0. It is no test of "no difference".
-
-    Ratios are compared on the log scale, where they are symmetric; what cannot be negative has no negative end. A
-    replicate in which the metric is undefined counts as infinitely far; a value that is not finite has no interval.
-    """
-    center, drawn = _scaled(metric, value), _scaled(metric, replicates)
-    if not np.isfinite(center):
-        return np.nan, np.nan
-    distances = np.abs(drawn - center)
-    margin = np.quantile(
-        np.where(np.isnan(distances), np.inf, distances), confidence, method="higher"
-    )
-    low, high = center - margin, center + margin
-    if metric.neutral == 1:
-        return np.exp(low), np.exp(high)
-    return (low if metric.signed else max(low, 0.0)), high
-
-
-def distance(metric: Metric, values):
-    """Return how far values of a metric are from "no difference"; ratios on the log scale, where they are symmetric."""
-    return np.abs(_scaled(metric, values))
-
-
-def _scaled(metric: Metric, values):
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.log(values) if metric.neutral == 1 else values
-
-
-def p_value(distance: float, null_distances: np.ndarray) -> float:
-    """Return how often the null is at least as far from "no difference" as the value, which counts as one draw.
-
-    A draw in which the metric is undefined counts as far.
-    """
-    if np.isnan(distance):
-        return np.nan
-    return (1 + np.count_nonzero(~(null_distances < distance - 1e-12))) / (
-        1 + len(null_distances)
-    )
-
-
-def _unsure(
-    examples: Examples,
-    metrics: dict,
-    values: dict,
+    metrics: Mapping[str, Metric],
+    values: Mapping[Key, np.ndarray],
+    *,
     confidence: float,
     replicates: int,
-    rng,
-) -> tuple:
-    """Return every value with its `UNSURE`, which of these are undefined and why, and why there is no null."""
-    resampled, exchanged, why = (
-        replicated(examples, metrics, values, "bootstrap", replicates, rng),
-        {},
-        "",
+    rng: np.random.Generator,
+) -> _Uncertain:
+    """Return every value with its interval, the mean of its null, p and p's error."""
+    resampled = replicated(
+        examples, metrics, values, kind="bootstrap", replicates=replicates, rng=rng
     )
+    exchanged = {}
+    no_null = ""
     try:
-        exchanged = replicated(examples, metrics, values, "null", replicates, rng)
+        exchanged = replicated(
+            examples, metrics, values, kind="null", replicates=replicates, rng=rng
+        )
     except draws.NothingToExchange as error:
-        why = str(error)
-    rows, reasons = {}, {}
+        no_null = str(error)
+
+    rows: dict[Key, tuple[float, ...]] = {}
+    undefined = {}
     for key, (value,) in values.items():
-        metric, null, p = metrics[key[0]], np.nan, np.nan
+        metric = metrics[key[0]]
+        low, high = interval(metric, value, resampled[key], confidence)
+        null = np.nan
+        p = np.nan
         if exchanged:
             null = exchanged[key].mean()
             p = p_value(distance(metric, value), distance(metric, exchanged[key]))
-        low, high = interval(metric, value, resampled[key], confidence)
         rows[key] = (value, low, high, null, p, np.sqrt(p * (1 - p) / replicates))
-        if exchanged and np.isnan(null) and np.isfinite(value):
-            reasons[key] = (
-                "null: without differences between groups the metric is undefined in some draws"
+
+        if not np.isfinite(value):
+            continue
+        if exchanged and np.isnan(null):
+            undefined[key] = (
+                "null: without differences between groups the metric is undefined "
+                "in some draws"
             )
-        elif np.isnan(low) and np.isfinite(value):
-            reasons[key] = (
-                "interval: a ratio of 0 has none on the log scale, where ratios are symmetric"
+        elif np.isnan(low):
+            undefined[key] = (
+                "interval: a ratio of 0 has none on the log scale, "
+                "where ratios are symmetric"
             )
-    return rows, reasons, why
+    return _Uncertain(rows, undefined, no_null)

@@ -235,10 +235,10 @@ def test_draws_are_enough_for_the_strictest_question(monkeypatch):
     monkeypatch.setattr(summary, "REPLICATES", 19)
     monkeypatch.setattr(summary, "FEWEST", 19)
     monkeypatch.setattr(
-        summary, "replicated", lambda *a: asked.append(a[3:5]) or drawn(*a)
+        summary, "replicated", lambda *a, **k: asked.append(k) or drawn(*a, **k)
     )
     found = audited(people(3000, unfair=0.5), confidence=0.99)
-    exchanges = sum(size for kind, size in asked if kind == "null")
+    exchanges = sum(how["replicates"] for how in asked if how["kind"] == "null")
     assert (
         exchanges >= 1 / (summary.SUMMARIES * 0.01)
         and (found["p_corrected"] <= 0.01).any()

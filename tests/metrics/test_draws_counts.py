@@ -38,7 +38,12 @@ def test_replicates_are_distributed_as_those_of_rows(counted, kind):
         ]
         found.append(
             measuring.replicated(
-                examples, metrics, values, kind, 4000, np.random.default_rng(1)
+                examples,
+                metrics,
+                values,
+                kind=kind,
+                replicates=4000,
+                rng=np.random.default_rng(1),
             )
         )
     by_count, by_row = found

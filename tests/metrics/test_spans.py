@@ -93,7 +93,7 @@ def test_a_filled_slot_takes_its_tags_along():
     assert fill_slot("U-LOC", 2) == ["B-LOC", "L-LOC"]
     assert fill_slot("U-LOC", 4) == ["B-LOC", "I-LOC", "I-LOC", "L-LOC"]
     assert fill_slot("O", 2) == ["O", "O"]
-    # A slot inside a longer name: University of {country}, {country} Airlines, Bank {country} Group.
+    # A slot in a longer name, such as University of {country} or {country} Airlines.
     assert fill_slot("L-ORG", 2) == ["I-ORG", "L-ORG"]
     assert fill_slot("B-ORG", 2) == ["B-ORG", "I-ORG"]
     assert fill_slot("I-ORG", 2) == ["I-ORG", "I-ORG"]

@@ -1,0 +1,209 @@
+"""Measure metrics on data that are drawn anew, and turn the draws into intervals and p.
+
+Resampled data show how much a metric varies. Data in which groups are exchanged show
+what the metric would be if groups made no difference.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairlib.metrics import draws
+from fairlib.metrics.evaluation import Evaluation
+from fairlib.metrics.examples import Examples
+from fairlib.metrics.table2 import Metric
+
+Key = tuple[str, Any, Any]  # the names of a metric, a class and a group
+
+# Distances that differ by less than this differ by rounding alone.
+_TOLERANCE = 1e-12
+
+
+def replicated(
+    examples: Examples,
+    metrics: Mapping[str, Metric],
+    keys: Iterable[Key],
+    *,
+    kind: str,
+    replicates: int,
+    rng: np.random.Generator,
+) -> dict[Key, np.ndarray]:
+    """Measure metrics on data that are drawn anew many times.
+
+    Parameters
+    ----------
+    examples : Examples
+        The checked data.
+    metrics : mapping of str to Metric
+        All metrics by their names.
+    keys : iterable of (metric, class, group)
+        Which values to compute.
+    kind : {"bootstrap", "null"}
+        "bootstrap" resamples sources and terms, or single examples if nothing ties
+        them. "null" exchanges terms between groups, as if groups made no difference.
+    replicates : int
+        How many times to draw.
+    rng : Generator
+        Random numbers.
+
+    Returns
+    -------
+    dict
+        The values in all replicates, by (metric, class, group).
+    """
+    if kind == "bootstrap":
+        drawn = draws.bootstrap(examples, replicates, rng)
+        return over_draws(examples, drawn, metrics, keys=keys, rng=rng)
+
+    # Variations of one source have one label, so their exchange keeps labels anyway.
+    sources_tie = examples.source.any()
+    keys_given: dict[str, list[Key]] = {}
+    for key in keys:
+        given = "" if sources_tie else metrics[key[0]].given
+        keys_given.setdefault(given, []).append(key)
+
+    values = {}
+    for given, keys_of_null in keys_given.items():
+        exchangeable = draws.exchangeable(examples, given)
+        drawn = draws.exchanged(exchangeable, replicates, rng, given=given)
+        values.update(
+            over_draws(exchangeable, drawn, metrics, keys=keys_of_null, rng=rng)
+        )
+    return values
+
+
+def over_draws(
+    examples: Examples,
+    drawn: Iterator[draws.Draws],
+    metrics: Mapping[str, Metric],
+    keys: Iterable[Key],
+    rng: np.random.Generator,
+) -> dict[Key, np.ndarray]:
+    """Measure metrics on every draw.
+
+    Parameters
+    ----------
+    examples : Examples
+        The data from which the draws come.
+    drawn : iterator of Draws
+        Batches of draws, from `draws.bootstrap` or `draws.exchanged`.
+    metrics : mapping of str to Metric
+        All metrics by their names.
+    keys : iterable of (metric, class, group)
+        Which values to compute.
+    rng : Generator
+        Random numbers for metrics that compare random combinations of variations.
+
+    Returns
+    -------
+    dict
+        The values in all draws, by (metric, class, group).
+    """
+    batches: dict[Key, list[np.ndarray]] = {key: [] for key in keys}
+    wanted = dict.fromkeys((name, class_name) for name, class_name, _ in batches)
+
+    for batch in drawn:
+        evaluation = Evaluation(examples, batch, rng)
+        for name, class_name in wanted:
+            metric = metrics[name]
+            target = examples.classes.index(class_name) if metric.per_class else None
+            for group, values in evaluation.rows(metric, target).items():
+                batches[name, class_name, group].append(values)
+    return {key: np.concatenate(values) for key, values in batches.items()}
+
+
+def interval(
+    metric: Metric, value: float, replicates: np.ndarray, confidence: float
+) -> tuple[float, float]:
+    """Return the symmetric bootstrap interval of a metric.
+
+    The interval is the value plus and minus a margin. The share `confidence` of the
+    replicates is at most this margin away from the value.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric. Ratios are compared on the log scale, where they are symmetric. A
+        metric that cannot be negative has no negative limit.
+    value : float
+        The value of the metric in the data.
+    replicates : ndarray of float
+        The values in resampled data. NaN counts as infinitely far from the value.
+    confidence : float
+        Confidence of the interval.
+
+    Returns
+    -------
+    low, high : float
+        The limits; NaN if the value is not finite on its scale.
+
+    Notes
+    -----
+    A metric that sums up absolute differences grows with noise. Its replicates
+    therefore lie above the value, as the value lies above the truth. The symmetric
+    interval is wide enough for both, while plain quantiles of the replicates would
+    never reach 0. For the question whether there is any difference, see `p_value`.
+
+    References
+    ----------
+    Hall (1988), "On symmetric bootstrap confidence intervals", JRSS B 50.
+    """
+    center = _scaled(metric, value)
+    if not np.isfinite(center):
+        return np.nan, np.nan
+
+    distances = np.abs(_scaled(metric, replicates) - center)
+    distances = np.where(np.isnan(distances), np.inf, distances)
+    margin = np.quantile(distances, confidence, method="higher")
+    low = center - margin
+    high = center + margin
+
+    if metric.neutral == 1:
+        return np.exp(low), np.exp(high)
+    return (low if metric.signed else max(low, 0.0)), high
+
+
+def distance(metric: Metric, values: ArrayLike) -> np.ndarray:
+    """Return how far values of a metric are from "no difference".
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric. Ratios are compared on the log scale, where they are symmetric.
+    values : array_like of float
+        Values of the metric.
+    """
+    return np.abs(_scaled(metric, values))
+
+
+def _scaled(metric: Metric, values: ArrayLike) -> np.ndarray:
+    """Return values on the scale on which "no difference" is 0."""
+    if metric.neutral != 1:
+        return np.asarray(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log(values)
+
+
+def p_value(distance: float | np.ndarray, null_distances: np.ndarray) -> float:
+    """Return how often a fair model would be at least as far from "no difference".
+
+    Parameters
+    ----------
+    distance : float
+        How far the value in the data is from "no difference".
+    null_distances : ndarray of float
+        How far values are that occur if groups make no difference. NaN, which stands
+        for a draw in which the metric is undefined, counts as far.
+
+    Returns
+    -------
+    float
+        The share of draws that are as far. The data count as one more draw, so the
+        share is never 0. NaN if the distance is NaN.
+    """
+    if np.isnan(distance):
+        return np.nan
+    nearer = null_distances < distance - _TOLERANCE
+    return (1 + np.count_nonzero(~nearer)) / (1 + len(null_distances))
