@@ -30,7 +30,10 @@ MOST_TIED_CASES = 200_000
 # What cases of a cell share, beside their groups.
 _SHARED_ROLES = ("label", "prediction", "source", "within", "compare")
 # Columns of the counts that the table does not hold.
-_POWER = "fairlib: sum of weights to the {} times weighted costs, or probabilities, to the {}"
+_POWER = (
+    "fairlib: sum of weights to the {} times weighted costs, or probabilities, "
+    "to the {}"
+)
 _DECIDED = "fairlib: probability at least the threshold"
 _LEVEL = "fairlib: level of the probability"
 # The width of a level, in log odds: fine at rare classes too.

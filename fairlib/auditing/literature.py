@@ -1,4 +1,4 @@
-"""The metrics of the literature that an audit computes: Table 2 of paper 2, and AUCs."""
+"""The metrics of the literature that an audit computes: Table 2 and AUCs."""
 
 from fairlib.metrics import scores
 from fairlib.metrics.table2 import AUCS, METRICS, Metric

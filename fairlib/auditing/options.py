@@ -56,7 +56,8 @@ OPTIONS = (
     ),
     Option(
         name="count",
-        help="column with the number of cases that a row stands for, if data are counts",
+        help="column with the number of cases that a row stands for, if data are "
+        "counts",
     ),
     Option(
         name="within",
@@ -154,7 +155,8 @@ OPTIONS = (
     ),
     Option(
         name="title",
-        help="title of the report; on the command line, the name of the file by default",
+        help="title of the report; on the command line, the name of the file by "
+        "default",
         default="Audit",
         metavar="TEXT",
     ),

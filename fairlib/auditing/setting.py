@@ -90,7 +90,7 @@ class Columns:
     weight: str | None = None
 
     def by_role(self) -> dict[str, str]:
-        """Return the names of the columns by the part that they play, without groups."""
+        """Return the names of columns by the part that they play, without groups."""
         names = {role: getattr(self, role) for role in ROLES}
         return {role: name for role, name in names.items() if name}
 
@@ -243,7 +243,7 @@ def _check_there_is_something_to_compare(columns: Columns) -> None:
 
 
 def _check_cost_margin(margin: float | None, columns: Columns) -> None:
-    """Raise unless the margin of costs is a positive number beside a column of costs."""
+    """Raise unless the margin of costs is positive, beside a column of costs."""
     if margin is None:
         return
     is_positive = isinstance(margin, Real) and 0 < margin < math.inf
