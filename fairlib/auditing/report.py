@@ -146,8 +146,8 @@ class Report:
               of this size (Holm); missing where there are too few cases.
             - confidence, low, high : an interval of the difference. It includes 0 where
               p is more than 1 - confidence. Of all intervals of findings, shown or
-              ruled out, at most 1 in 20 misses (at 0.95; Benjamini and Yekutieli 2005); the
-              interval of a hint is for this comparison alone.
+              ruled out, at most 1 in 20 misses (at 0.95; Benjamini and Yekutieli 2005).
+              The interval of a hint is for this comparison alone.
             - verdict : "shown", "hint", "open", "small", "too few" or "undefined".
             - settled_by : how many more cases of the group would show, with the power
               of the setting, a true difference like the estimated one, or the margin if
