@@ -163,7 +163,7 @@ def groups_of(table):
     """The order of groups, in which the metrics of two subtract, and that of an audit."""
     audited = fairlib.audit(
         table, group="group", label="label", prediction="prediction", probability="p_1"
-    ).people
+    ).counts
     found = fairlib.measure(table, "TPRGap").attrs["groups"]
     assert audited.attributes["group"].names == tuple(str(name) for name in found)
     return found
@@ -190,7 +190,7 @@ def test_arrays_keep_the_order_of_their_categories():
     )
     for groups in (category, pd.Series(category, index=range(6, 12)), enum):
         report = fairlib.audit(SMALL["label"], SMALL["prediction"], groups)
-        (found,) = report.people.attributes.values()
+        (found,) = report.counts.attributes.values()
         assert found.names == ("m", "f"), type(groups)
 
 

@@ -1,112 +1,166 @@
-"""The audit on the command line: a file of predictions in, sentences and a page out; it may be larger than memory."""
+"""The audit on the command line: a file of predictions in, sentences and a page out.
+
+The file may be larger than memory. This module imports nothing heavy until there is a
+file to audit, so that its help answers at once.
+"""
+
+from __future__ import annotations
 
 import argparse
-import inspect
 import os
-import re
 import sys
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from fairlib.auditing.report import Report, audit
-from fairlib.data import write_csv, write_whole
-from fairlib.tables.delimited import Delimited
+from fairlib.auditing.options import OPTIONS, Option
 
-SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
-DEFAULTS, SAID = audit.__kwdefaults__, inspect.cleandoc(audit.__doc__ or "")
-FAILS = ("shown", "hint", "open")
+if TYPE_CHECKING:
+    from fairlib.auditing.report import Report
+    from fairlib.tables.delimited import Delimited
 
-
-def _drawn(kind: str, report: Report, path: Path) -> None:
-    write_whole(path, report.plot(kind).savefig)
-
-
-OUTPUTS = {  # what is written if asked for, and how
-    "html": ("the report as one self-contained page", Report.to_html),
-    "table": (
-        "all comparisons as CSV",
-        lambda report, path: write_csv(report.rows, path),
-    ),
-    "summary": (
-        "the metrics of the literature as CSV",
-        lambda report, path: write_csv(report.metrics, path),
-    ),
-    "json": ("verdict, findings and all comparisons as JSON", Report.to_json),
-    "markdown": ("a section for a model card", Report.to_markdown),
-    "plot": (
-        "a figure of the comparisons (.png, .svg, .pdf)",
-        partial(_drawn, "comparisons"),
-    ),
-    "calibration": (
-        "a figure of how far probabilities hold in each group",
-        partial(_drawn, "calibration"),
-    ),
-    "thresholds": (
-        "a figure of what other thresholds would do for each group",
-        partial(_drawn, "thresholds"),
-    ),
+# What is written if asked for.
+OUTPUTS = {
+    "html": "the report as one self-contained page",
+    "table": "all comparisons as CSV",
+    "summary": "the metrics of the literature as CSV",
+    "json": "verdict, findings and all comparisons as JSON",
+    "markdown": "a section for a model card",
+    "plot": "a figure of the comparisons (.png, .svg, .pdf)",
+    "calibration": "a figure of how far probabilities hold in each group",
+    "thresholds": "a figure of what other thresholds would do for each group",
 }
+# The verdicts that --fail-on may name, the surest first.
+_FAILING_VERDICTS = ("shown", "hint", "open")
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
 
 def main(arguments: list[str]) -> None:
-    """`fairlib audit FILE --group COLUMN ...`: exit status 0 with a report, 1 for --fail-on, 2 with what is wrong."""
+    """Run `fairlib audit FILE --group COLUMN ...`.
+
+    The exit status is 0 with a report, 1 for --fail-on, and 2 with an error.
+
+    Parameters
+    ----------
+    arguments : list of str
+        What follows `fairlib audit`.
+    """
     parser = _parser()
-    asked = vars(parser.parse_args(arguments))
-    file, fail_on = (asked.pop(name) for name in ("file", "fail_on"))
-    outputs = {name: path for name in OUTPUTS if (path := asked.pop(name))}
-    asked["title"] = asked["title"] or f"Audit of {file.name}"
-    form = {name: asked.pop(name) for name in ("separator", "decimal")}
+    given = parser.parse_args(arguments)
+    outputs = {
+        name: path for name in OUTPUTS if (path := getattr(given, name)) is not None
+    }
+
+    # Status 1 is for the verdicts of --fail-on, so errors have status 2.
     try:
-        _check_outputs(file, outputs)
-        asked["reference"] = _references(asked["reference"], asked["group"])
-        asked["rates"] = dict(text.rpartition("=")[::2] for text in asked["rates"])
-        report = audit(_opened(file, asked, form), **asked, progress=True)
+        report = _report(given, outputs)
         for name, path in outputs.items():
-            OUTPUTS[name][1](report, path)
-    except (ValueError, RuntimeError, OSError) as error:  # 1 is for what is found
+            _write(name, report, path)
+    except (ValueError, RuntimeError, OSError) as error:
         parser.exit(2, f"fairlib audit: {error}\n")
+
     for path in outputs.values():
         print(f"written: {path}", file=sys.stderr)
-    encoding = sys.stdout.encoding or "utf-8"  # which may not know a letter of a name
+    # The output may not know a letter of a name.
+    encoding = sys.stdout.encoding or "utf-8"
     print(str(report).encode(encoding, "backslashreplace").decode(encoding))
-    if fail_on and report.rows["verdict"].isin(FAILS[: FAILS.index(fail_on) + 1]).any():
-        parser.exit(
-            1, f"fairlib audit: a difference is {fail_on} (--fail-on {fail_on})\n"
-        )
+
+    if given.fail_on:
+        place = _FAILING_VERDICTS.index(given.fail_on)
+        failing = _FAILING_VERDICTS[: place + 1]
+        if report.rows["verdict"].isin(failing).any():
+            parser.exit(
+                1,
+                f"fairlib audit: a difference is {given.fail_on} "
+                f"(--fail-on {given.fail_on})\n",
+            )
+
+
+def _report(given: argparse.Namespace, outputs: dict[str, Path]) -> Report:
+    """Audit the file as the arguments say."""
+    _check_outputs(given.file, outputs)
+    options: dict[str, Any] = {
+        option.name: getattr(given, option.name) for option in OPTIONS
+    }
+    options["title"] = given.title or f"Audit of {given.file.name}"
+    options["reference"] = _references(given.reference, given.group)
+    options["rates"] = _shares(given.rates)
+
+    from fairlib.auditing.report import audit
+
+    return audit(_opened(given), **options, progress=True)
+
+
+def _write(name: str, report: Report, path: Path) -> None:
+    """Write an output of a report."""
+    from fairlib.data import write_csv, write_whole
+
+    if name == "html":
+        report.to_html(path)
+    elif name == "json":
+        report.to_json(path)
+    elif name == "markdown":
+        report.to_markdown(path)
+    elif name == "table":
+        write_csv(report.rows, path)
+    elif name == "summary":
+        write_csv(report.metrics, path)
+    else:
+        kind = "comparisons" if name == "plot" else name
+        write_whole(path, report.plot(kind).savefig)
 
 
 def _check_outputs(file: Path, outputs: dict[str, Path]) -> None:
-    """Refuse, before any work, what would overwrite the data or another output, or cannot be written."""
+    """Refuse, before any work, an output that would overwrite another file in use.
+
+    An output that cannot be written is refused as well.
+    """
     taken = {file.resolve(): "the data"}
     for name, path in outputs.items():
+        # A device or a pipe is written to, and may be so twice.
         if path.exists() and not path.is_file() and not path.is_dir():
-            continue  # a device or a pipe is written to, and may be so twice
-        real = path.resolve()
-        for other, what in taken.items():
-            if (
-                real == other
-                or (path.exists() and other.exists() and path.samefile(other))
-                or other in real.parents
-            ):
-                raise ValueError(f"--{name}: {str(path)!r} would overwrite {what}")
-        folder = next(parent for parent in real.parents if parent.exists())
+            continue
+
+        real_path = path.resolve()
+        for taken_path, contents in taken.items():
+            if _would_overwrite(path, taken_path):
+                raise ValueError(f"--{name}: {str(path)!r} would overwrite {contents}")
+
+        folder = next(parent for parent in real_path.parents if parent.exists())
         if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
             raise ValueError(f"--{name}: {str(path)!r} cannot be written")
-        taken[real] = f"what --{name} writes"
+        taken[real_path] = f"what --{name} writes"
 
 
-def _opened(path: Path, asked: dict, form: dict) -> str | Delimited:
-    """Return a table for `fairlib.tables`; of a CSV file only what must be a number is one."""
+def _would_overwrite(path: Path, taken_path: Path) -> bool:
+    """Whether a path leads to a file in use, or into a folder in use."""
+    real_path = path.resolve()
+    if real_path == taken_path or taken_path in real_path.parents:
+        return True
+    return path.exists() and taken_path.exists() and path.samefile(taken_path)
+
+
+def _opened(given: argparse.Namespace) -> str | Delimited:
+    """Return a table for `fairlib.tables`.
+
+    Of a CSV file, only the columns that must hold numbers are read as numbers.
+    """
+    from fairlib.tables.delimited import Delimited
+
+    path = given.file
     if path.is_dir() or path.suffix == ".parquet":
         return str(path)
-    if path.suffix.lower() in SPREADSHEETS:
+    if path.suffix.lower() in _SPREADSHEETS:
         raise ValueError(
-            f"{path} is a spreadsheet; save its sheet as CSV (File, Save as, CSV UTF-8) and audit that"
+            f"{path} is a spreadsheet; save its sheet as CSV "
+            "(File, Save as, CSV UTF-8) and audit that"
         )
-    numbers = tuple(
-        filter(None, map(asked.get, ("probability", "count", "cost", "weight")))
+
+    columns = (given.probability, given.count, given.cost, given.weight)
+    numbers = tuple(name for name in columns if name)
+    table = Delimited(
+        path, separator=given.separator, decimal=given.decimal, numbers=numbers
     )
-    table = Delimited(path, **form, numbers=numbers)
     if path.is_file() and table.found_separator == ";":
         print(
             f"{path}: fields are separated by ';', decimals by {table.found_decimal!r}",
@@ -115,60 +169,91 @@ def _opened(path: Path, asked: dict, form: dict) -> str | Delimited:
     return table
 
 
-def _references(given: list[str], group: list[str]) -> dict[str, str]:
-    if len(group) > 1 and (bare := [text for text in given if "=" not in text]):
-        raise ValueError(f"reference must be COLUMN=GROUP, found {bare[0]!r}")
-    return dict(
-        text.split("=", 1) if "=" in text else (group[0], text) for text in given
-    )
+def _references(given: Sequence[str], group: Sequence[str]) -> dict[str, str]:
+    """Return the groups of reference by column, from GROUP or COLUMN=GROUP."""
+    references = {}
+    for text in given:
+        column, sign, name = text.partition("=")
+        if sign:
+            references[column] = name
+        elif len(group) == 1:
+            references[group[0]] = text
+        else:
+            raise ValueError(f"reference must be COLUMN=GROUP, found {text!r}")
+    return references
+
+
+def _shares(given: Sequence[str]) -> dict[str, str]:
+    """Return the user's own rates by name, from NAME=SHARE."""
+    shares = {}
+    for text in given:
+        name, _, share = text.rpartition("=")
+        shares[name] = share
+    return shares
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return a parser for the parameters of `audit`, of each of which the first sentence there is the help here."""
+    """Return a parser for the options of an audit, its file and its outputs."""
     parser = argparse.ArgumentParser(
         prog="fairlib audit",
-        description="Which groups does a classifier treat differently, and how sure is that? One row per case.",
+        description="Which groups does a classifier treat differently, and how sure "
+        "is that? One row per case.",
     )
-    add, several = parser.add_argument, {"nargs": "+", "action": "extend"}
-    what = "predictions as .csv, .tsv (also .gz) or .parquet, with a header, or a folder of .parquet files"
-    add("file", type=Path, metavar="FILE", help=what)
-    own = {
-        "group": several | {"required": True},
-        "reference": several | {"default": [], "metavar": "COLUMN=GROUP"},
-        "rates": several | {"default": [], "metavar": "NAME=SHARE"},
-        "metrics": several | {"default": [], "metavar": "NAME"},
-        "positive": {"metavar": "CLASS"},
-        "title": {"metavar": "TEXT", "default": None},
-        "cost_margin": {"metavar": "NUMBER", "type": float},
-    }
-    described = re.findall(r"^(\w+) : (.*(?:\n    .*)*)", SAID, re.MULTILINE)
-    said = {
-        name: " ".join(words.split()).partition(". ")[0].rstrip(".").replace("`", "")
-        for name, words in described
-    }
-    for name, default in DEFAULTS.items():
-        words, given = said.get(name, ""), {"metavar": "COLUMN"}
-        if isinstance(default, int | float):
-            words, given = (
-                f"{words} (default: {default})",
-                {"type": type(default), "default": default},
-            )
-        if name != "progress":
-            add(f"--{name}", **given | own.get(name, {}), help=words)
-    add(
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="predictions as .csv, .tsv (also .gz) or .parquet, with a header, "
+        "or a folder of .parquet files",
+    )
+    for option in OPTIONS:
+        _add(parser, option)
+
+    parser.add_argument(
         "--separator",
-        help="between fields of a CSV (default: as in its header: comma, semicolon or tab)",
+        help="between fields of a CSV (default: as in its header: comma, semicolon "
+        "or tab)",
     )
-    add(
+    parser.add_argument(
         "--decimal",
         choices=[".", ","],
         help="in the numbers of a CSV (default: a comma where fields have semicolons)",
     )
-    for name, (words, _) in OUTPUTS.items():
-        add(f"--{name}", type=Path, metavar="FILE", help=f"write {words}")
-    add(
+    for name, contents in OUTPUTS.items():
+        parser.add_argument(
+            f"--{name}", type=Path, metavar="FILE", help=f"write {contents}"
+        )
+    parser.add_argument(
         "--fail-on",
-        choices=FAILS,
+        choices=_FAILING_VERDICTS,
         help="exit with status 1 where a difference is so, or more surely so",
     )
     return parser
+
+
+def _add(parser: argparse.ArgumentParser, option: Option) -> None:
+    """Add an option of an audit to a parser."""
+    if option.several:
+        parser.add_argument(
+            f"--{option.name}",
+            nargs="+",
+            action="extend",
+            default=[],
+            required=option.required,
+            metavar=option.metavar,
+            help=option.help,
+        )
+        return
+
+    # A report is named after its file, unless it is given a title.
+    default = None if option.name == "title" else option.default
+    help_text = option.help
+    if default is not None:
+        help_text = f"{help_text} (default: {default})"
+    parser.add_argument(
+        f"--{option.name}",
+        type=option.kind,
+        default=default,
+        metavar=option.metavar,
+        help=help_text,
+    )

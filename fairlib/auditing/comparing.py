@@ -28,7 +28,8 @@ import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from fairlib.auditing.groups import Family
-from fairlib.auditing.rates import COST, Sums
+from fairlib.auditing.rates import COST
+from fairlib.auditing.sums import Sums
 from fairlib.interval import bisection
 
 SUREST = 20.0  # standard deviations: p-values below 1e-88 are not told apart
@@ -37,7 +38,7 @@ ROUNDING = 1e-12  # what sums of squares leave of none
 MOST_MORE = 40.0  # log2 of the cases that anybody could add
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Contrast:
     """Arrays over compared groups; of n to freedom (2, groups), for both sides: the group's and the others'."""
 
@@ -145,29 +146,28 @@ def contrast(sums: Sums, family: Family) -> Contrast:
                 variance, others = together * units[0], np.zeros(n.shape[1])
     spans = np.full(n.shape[1], span)
     return Contrast(
-        cases,
-        mean,
-        units,
-        worth,
-        freedom,
-        correlation,
-        spans,
-        variance,
-        others,
-        expected,
-        third,
+        n=cases,
+        value=mean,
+        units=units,
+        worth=worth,
+        freedom=freedom,
+        correlation=correlation,
+        span=spans,
+        variance=variance,
+        variance_others=others,
+        expected=expected,
+        third=third,
     )
 
 
 def joined(parts: list[Contrast]) -> Contrast:
     """Return several as one."""
     names = [field.name for field in fields(Contrast)]
-    return Contrast(
-        *(
-            np.concatenate([getattr(part, name) for part in parts], axis=-1)
-            for name in names
-        )
-    )
+    arrays = {
+        name: np.concatenate([getattr(part, name) for part in parts], axis=-1)
+        for name in names
+    }
+    return Contrast(**arrays)
 
 
 def ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:

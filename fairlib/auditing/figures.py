@@ -5,9 +5,10 @@ import numpy as np
 import pandas as pd
 
 from fairlib import plots
-from fairlib.auditing import findings
-from fairlib.auditing.findings import records
+from fairlib.auditing.compared import Compared
 from fairlib.auditing.rates import COST
+from fairlib.auditing.rows import records
+from fairlib.auditing.wording import plain, short
 
 MOST, MOST_GROUPS = (
     30,
@@ -15,11 +16,11 @@ MOST, MOST_GROUPS = (
 )  # comparisons in a figure, the clearest; groups in one of probabilities, the largest
 
 
-def comparisons(report) -> plt.Figure:
+def draw_comparisons(compared: Compared) -> plt.Figure:
     """Draw the comparisons of single attributes, with the margin as a band."""
-    rows = report.rows[
-        report.rows["attribute"].isin(report.setting.columns.group)
-    ].dropna(subset="low")
+    setting = compared.questions.setting
+    is_single = compared.rows["attribute"].isin(setting.columns.group)
+    rows = compared.rows[is_single].dropna(subset="low")
     rows = rows[
         (rows["verdict"] != "too few") & (rows["rate"] != COST)
     ]  # whose axes, on the page, are their own
@@ -31,7 +32,7 @@ def comparisons(report) -> plt.Figure:
     drawn, ax = plt.subplots(
         figsize=(plots.WIDTH, 0.9 + 0.24 * len(rows)), layout="constrained"
     )
-    margin = 100 * report.setting.margin
+    margin = 100 * setting.margin
     ax.axvspan(-margin, margin, color="#e8edf2", zorder=0)
     ax.axvline(0, color=plots.COLOURS["grey"], linewidth=1, zorder=1)
     for strong, colour, marker in ((True, "vermillion", "o"), (False, "black", "s")):
@@ -40,7 +41,7 @@ def comparisons(report) -> plt.Figure:
         plots.intervals(
             places, *ends, ax=ax, colour=colour, marker=marker, horizontal=True
         )
-    names = [_written(f"{row.group}: {findings.short(row)}") for row in records(rows)]
+    names = [_written(f"{row.group}: {short(row)}") for row in records(rows)]
     ax.set(yticks=range(len(rows)), yticklabels=names, ylim=(len(rows) - 0.5, -0.5))
     ax.set(
         xlabel="percentage points more (+) or less (−) than those compared with\nred circles: strong evidence"
@@ -48,28 +49,31 @@ def comparisons(report) -> plt.Figure:
     return drawn
 
 
-def calibration(report) -> plt.Figure:
-    """Draw how often the class is the label where its probability is so, with intervals, for each group."""
-    return _by_attribute(
-        report.calibration, "probability", {"observed": "how often it is the label"}
-    )
+def draw_calibration(bins: pd.DataFrame | None) -> plt.Figure:
+    """Draw how often the class is the label where its probability is so and so.
+
+    Parameters
+    ----------
+    bins : DataFrame or None
+        The bins of each group, as of `probabilities.calibration`.
+    """
+    return _by_attribute(bins, "probability", {"observed": "how often it is the label"})
 
 
-def thresholds(report) -> plt.Figure:
-    """Draw how often the class is predicted from each threshold on: of all, where it is the label, and where not."""
+def draw_thresholds(predicted: pd.DataFrame | None) -> plt.Figure:
+    """Draw how often the class is predicted from each threshold on.
+
+    Parameters
+    ----------
+    predicted : DataFrame or None
+        The thresholds of each group, as of `probabilities.thresholds`.
+    """
     words = {
         "predicted": "predicted",
         "hits": "true positive rate",
         "false alarms": "false positive rate",
     }
-    return _by_attribute(report.thresholds, "threshold", words)
-
-
-KINDS = {
-    "comparisons": comparisons,
-    "calibration": calibration,
-    "thresholds": thresholds,
-}
+    return _by_attribute(predicted, "threshold", words)
 
 
 def _by_attribute(
@@ -148,4 +152,4 @@ def _by_attribute(
 
 def _written(text: str) -> str:
     """Write a name as one short line, of which nothing is a formula."""
-    return findings.plain(text.replace("$", r"\$"))[:80]
+    return plain(text.replace("$", r"\$"))[:80]

@@ -1,41 +1,42 @@
-"""From numbers to a verdict, and at most five findings that can be read without statistics, what matters most first.
+"""From comparisons to a verdict, and at most five findings that need no statistics.
 
-Every comparison gets one of six verdicts (report.html explains them). Told first is what is shown; then what matters
-most: how far beyond the margin it is, times how many cases it concerns.
+Every comparison has one of six verdicts (report.html explains them). Findings begin
+with strong evidence; among these comes first what matters most: how far beyond the
+margin a difference is, times how many cases it concerns.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
 import numpy as np
 import pandas as pd
 
-from fairlib.auditing import comparing, further
-from fairlib.auditing.comparing import Contrast
+from fairlib.auditing.compared import Compared
+from fairlib.auditing.crossings import adding
 from fairlib.auditing.groups import EVERYONE_ELSE
-from fairlib.auditing.people import People
-from fairlib.auditing.rates import COST, RATES, SUMMARIES, Setting
-from fairlib.intervals import multiplicity
+from fairlib.auditing.rates import COST
+from fairlib.auditing.rows import records
+from fairlib.auditing.setting import Setting
+from fairlib.auditing.wording import amount, counted, digits, level
 
-# Characters that HTML forbids, that no file can hold, or that make a text read other than written (bidi controls).
-UNSAFE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
-)
+# The verdicts that lead to a finding, in this order.
 EVIDENCE = {
     "shown": "strong evidence",
     "hint": "some evidence",
     "open": "too weak to tell",
-}  # in this order
-MOST, MOST_WEAK = 5, 2  # findings; of these, how many are too weak to tell
-NAMED = 6  # groups that one sentence names; more are counted
-MIRROR = 0.9  # of all cases: two groups that make up as much are each other's mirror
+}
+MOST_FINDINGS = 5
+# How many of the findings are too weak to tell.
+MOST_WEAK_FINDINGS = 2
+# The groups that one sentence names; more are counted.
+MOST_NAMED_GROUPS = 6
+# Of all cases: two groups that make up as much are each other's mirror.
+MIRROR_SHARE = 0.9
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is said about a group: the verdict behind it, how strong the evidence is, and the sentences."""
+    """What is said about a group: the verdict behind it, the evidence, the sentences."""
 
     verdict: str
     evidence: str
@@ -46,111 +47,78 @@ class Finding:
         return f"{self.subject}: {self.text} ({self.evidence})"
 
 
-def decided(
-    rows: pd.DataFrame, compared: Contrast, setting: Setting, cases: People
-) -> pd.DataFrame:
-    """Decide on the comparisons, all of them together, and say how many more cases each would need.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Findings:
+    """What an audit says in words.
 
-    Costs get their units at the end. Holm's correction, not max-T, which would need all comparisons for every draw.
+    Attributes
+    ----------
+    compared : Compared
+        All comparisons.
+    items : tuple of Finding
+        At most five findings, the one that matters most first.
+    verdict : str
+        The result in one sentence.
+    summary : str
+        How many comparisons there are, and with which results.
+    aside : tuple of str
+        Who is in no comparison, and what else a reader should know.
     """
-    sides = {
-        "n": compared.n.astype(np.int64),
-        "value": compared.value,
-        "units": compared.units.astype(np.int64),
-    }
-    for name, values in sides.items():
-        rows[name], rows[f"{name}_against"] = values
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rows["ratio"] = np.where(
-            compared.span == 1, compared.value[0] / compared.value[1], np.nan
-        )
-    rows["difference"], rows["p"] = compared.difference, compared.p
-    own = (
-        np.nan
-        if setting.cost_margin is None
-        else setting.cost_margin / cases.cost.reach
-    )
-    rows["margin"] = margin = np.where(rows["rate"] == COST, own, setting.margin)
-    share, few = (
-        (1 - SUMMARIES) * setting.alpha,
-        compared.units.min(axis=0) < setting.minimum,
-    )
-    rows["p_corrected"] = np.minimum(
-        multiplicity.holm(rows["p"].mask(few)) / (1 - SUMMARIES), 1
-    )
-    questions, shown = (
-        max(1, rows["p_corrected"].count()),
-        rows["p_corrected"] <= setting.alpha,
-    )
-    # Not shown, and yet rare: among so many, chance makes less than one such on average.
-    hint = (rows["p"] <= setting.alpha) & (rows["p"] * questions <= 1) & ~shown
 
-    def decide(alpha: float) -> int:
-        """Give intervals and verdicts at a level for each comparison; return how many say something."""
-        level = np.where(hint, setting.alpha, alpha)
-        rows["confidence"], (rows["low"], rows["high"]) = (
-            1 - level,
-            comparing.ends(compared, level),
-        )
-        rows["ratio_low"], rows["ratio_high"] = comparing.ratio_ends(compared, level)
-        verdicts = {
-            "too few": few,
-            "undefined": rows["p"].isna() | rows["low"].isna(),
-            "shown": shown,
-            "hint": hint,
-            "small": (rows["low"] > -margin) & (rows["high"] < margin),
-        }
-        rows["verdict"] = np.select([*verdicts.values()], [*verdicts], default="open")
-        return rows["verdict"].isin(["shown", "small"]).sum()
-
-    # Where R of m say something, intervals of level R alpha / m keep the false coverage rate (Benjamini and Yekutieli
-    # 2005, JASA 100); R is found from above. What Holm's correction shows is off 0 then: p <= alpha / (m - R + 1).
-    count = questions
-    while (found := max(1, decide(setting.alpha * count / questions))) < count:
-        count = found
-    # Planned for the level at which one comparison among so many is shown; Holm's first step, so a little too careful.
-    size = np.fmax(np.abs(compared.difference), margin)
-    with np.errstate(divide="ignore"):  # no difference, and no margin
-        settling = comparing.settling(
-            compared, size=size, alpha=share / questions, power=setting.power
-        )
-    rows["settled_by"], rows["settled_growth"] = settling
-    return cases.in_units(rows)
+    compared: Compared
+    items: tuple[Finding, ...]
+    verdict: str
+    summary: str
+    aside: tuple[str, ...]
 
 
-def findings(report) -> list[Finding]:
-    """Return at most five, what matters most first: with interval, evidence, and what would settle it."""
-    frame, setting, told = report.rows, report.setting, []
-    adds = further.adding(report.people, report.questions, alpha=setting.alpha)
+def findings_of(compared: Compared) -> Findings:
+    """Return what the comparisons of an audit say in words."""
+    items = _items(compared)
+    return Findings(
+        compared=compared,
+        items=items,
+        verdict=_verdict(compared, items),
+        summary=_summary(compared),
+        aside=_aside(compared),
+    )
+
+
+def _items(compared: Compared) -> tuple[Finding, ...]:
+    """Return at most five findings, the one that matters most first."""
+    frame = compared.rows
+    setting = compared.questions.setting
+    told: list = []
+    adds = adding(compared.questions)
     matters = frame["verdict"].isin(["shown", "hint"])
     matters |= (frame["verdict"] == "open") & (
         frame["difference"].abs() >= frame["margin"]
     )
     for row in sorted(records(frame[matters]), key=_order):
         weak = sum(other.verdict == "open" for other in told)
-        if len(told) == MOST or (row.verdict == "open" and weak == MOST_WEAK):
+        if len(told) == MOST_FINDINGS or (
+            row.verdict == "open" and weak == MOST_WEAK_FINDINGS
+        ):
             break
         if not any(_mirrored(row, other) for other in told) and adds(row):
             told.append(row)
     tested = frame["p_corrected"].count()
-    return [
+    return tuple(
         Finding(
-            row.verdict,
-            EVIDENCE[row.verdict],
-            row.group,
-            _sentence(row, tested, setting),
+            verdict=row.verdict,
+            evidence=EVIDENCE[row.verdict],
+            subject=row.group,
+            text=_sentence(row, tested, setting),
         )
         for row in told
-    ]
-
-
-def verdict(report) -> str:
-    """Say in one sentence what came out."""
-    frame, setting, first = (
-        report.rows,
-        report.setting,
-        next(iter(report.findings), None),
     )
+
+
+def _verdict(compared: Compared, items: Sequence[Finding]) -> str:
+    """Say in one sentence what came out."""
+    frame = compared.rows
+    setting = compared.questions.setting
+    first = next(iter(items), None)
     tested, count = frame["p_corrected"].count(), frame["verdict"].value_counts()
     shown, small = count.get("shown", 0), count.get("small", 0)
     if not tested:
@@ -184,9 +152,10 @@ def verdict(report) -> str:
     return f"No difference is shown, which is no proof of fairness: of {asked}, {told}."
 
 
-def summary(report) -> str:
+def _summary(compared: Compared) -> str:
     """Count what was compared, and how it came out."""
-    frame, setting = report.rows, report.setting
+    frame = compared.rows
+    setting = compared.questions.setting
     count, groups = (
         frame["verdict"].value_counts(),
         len({*frame["group"], *frame["against"]} - {EVERYONE_ELSE}),
@@ -211,16 +180,15 @@ def summary(report) -> str:
         + " tested"
         + ": " * bool(told)
     )
-    said = f"{setting.title}: {len(report.people):,} cases, {groups:,} groups. {tested}{', '.join(told.values())}."
+    said = f"{setting.title}: {len(compared.questions.counts):,} cases, {groups:,} groups. {tested}{', '.join(told.values())}."
     return said + (f" Not tested: {untested}." if untested else "")
 
 
-def aside(report) -> list[str]:
+def _aside(compared: Compared) -> tuple[str, ...]:
     """Say who is in no comparison: cases that lack a value, groups of single attributes that are too small."""
-    rows, setting = (
-        report.rows[report.rows["attribute"].isin(report.setting.columns.group)],
-        report.setting,
-    )
+    setting = compared.questions.setting
+    is_single = compared.rows["attribute"].isin(setting.columns.group)
+    rows = compared.rows[is_single]
     how = "a mean over strata, in which those count that hold both sides."
     within = (
         [f"Compared within {name!r}: {how}"] if (name := setting.columns.within) else []
@@ -236,14 +204,18 @@ def aside(report) -> list[str]:
         .drop(EVERYONE_ELSE, errors="ignore")
     )
     few = most[most < setting.minimum].sort_values(ascending=False, kind="stable")
-    named = "; ".join(f"{name} ({size:,})" for name, size in few.head(NAMED).items())
+    named = "; ".join(
+        f"{name} ({size:,})" for name, size in few.head(MOST_NAMED_GROUPS).items()
+    )
     rest = (
-        f"; and {counted(len(few) - NAMED, 'groups')} more" if len(few) > NAMED else ""
+        f"; and {counted(len(few) - MOST_NAMED_GROUPS, 'groups')} more"
+        if len(few) > MOST_NAMED_GROUPS
+        else ""
     )
     small = [
         f"Too few to say anything, under {setting.minimum} {setting.unit}: {named}{rest}."
     ] * bool(named)
-    return [*within, *report.people.notes, *small]
+    return (*within, *compared.questions.counts.notes, *small)
 
 
 def _order(row) -> tuple:
@@ -268,7 +240,7 @@ def _mirrored(row, other) -> bool:
         and row.against == other.against == EVERYONE_ELSE
         and row.difference * other.difference < 0
     )
-    return mirror and row.n + other.n >= MIRROR * (row.n + row.n_against)
+    return mirror and row.n + other.n >= MIRROR_SHARE * (row.n + row.n_against)
 
 
 def _sentence(row, tested: int, setting: Setting) -> str:
@@ -316,7 +288,7 @@ def _sentence(row, tested: int, setting: Setting) -> str:
 def _apart(row) -> str:
     direction, other = ("more", "less") if row.difference > 0 else ("less", "more")
     near, far = sorted((row.low, row.high), key=lambda end: end * row.difference)
-    written, unit = (amount, "") if row.rate == COST else (_digits, " points")
+    written, unit = (amount, "") if row.rate == COST else (digits, " points")
     near = f"{written(abs(near))}{f' {other}' if near * row.difference < 0 else ''}"
     return f"{written(abs(row.difference))}{unit} {direction} [{near} to {written(abs(far))} {direction}]"
 
@@ -327,74 +299,3 @@ def _chance(p: float) -> str:
         if p < 0.0001
         else f"at most {100 * p:.{'2g' if p < 0.1 else '0f'}}% of"
     )
-
-
-def records(frame: pd.DataFrame | None) -> list:
-    """Return the rows of a frame, if there is one, as named tuples, for which "class" is no name."""
-    return (
-        []
-        if frame is None
-        else [*frame.rename(columns={"class": "class_name"}).itertuples(index=False)]
-    )
-
-
-def grouped(rows: Sequence, *names: str) -> dict:
-    """Return rows by what they hold under some names, in the order in which that first occurs."""
-    found = {}
-    for row in rows:
-        found.setdefault(attrgetter(*names)(row), []).append(row)
-    return found
-
-
-def short(row) -> str:
-    """Return the name of a row's rate, with its class."""
-    return f"{row.rate} ({row.class_name})" if row.class_name else row.rate
-
-
-def level(row, value: float) -> str:
-    """Write a value of a row: as a percentage, in points where it may be negative, or a cost in its units."""
-    if row.rate == COST:
-        return amount(value)
-    rate = RATES.get(row.rate)
-    return (
-        f"{_digits(value)} points".replace("-", "−")
-        if rate and rate.farthest > 1
-        else percent(value)
-    )
-
-
-def amount(value: float) -> str:
-    """Write a cost, or a difference of costs, with four digits that count."""
-    return (
-        f"{float(f'{value:.4g}'):,.12g}".replace("-", "−")
-        if np.isfinite(value)
-        else "undefined"
-    )
-
-
-def percent(share: float) -> str:
-    """Write a share as a percentage; what is nearly none or nearly all does not read as none or all."""
-    return f"{_digits(share)}%" if np.isfinite(share) else "undefined"
-
-
-def _digits(share: float) -> str:
-    size, digits = abs(share), 1
-    if size in (0, 1):
-        return f"{100 * share:.0f}"
-    if size < 0.0005:
-        return np.format_float_positional(
-            100 * share, precision=1, fractional=False, trim="-"
-        )
-    while digits < 9 and size < 1 and round(100 * size, digits) == 100:
-        digits += 1
-    return f"{100 * share:.{digits}f}"
-
-
-def counted(number: int, plural: str) -> str:
-    """Write a number with the plural of what it counts, such as "1 case" and "2 cases"."""
-    return f"{number:,} {plural.removesuffix('s') if number == 1 else plural}"
-
-
-def plain(text: str) -> str:
-    """Write text as one line, in which no name can start a line of its own or steer a terminal."""
-    return UNSAFE.sub("\ufffd", " ".join(text.split()))

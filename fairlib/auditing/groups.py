@@ -10,14 +10,15 @@ from itertools import combinations
 
 import numpy as np
 
-from fairlib.auditing.people import People, label_text
+from fairlib.auditing.attributes import label_text
+from fairlib.auditing.counts import Counts
 from fairlib.tables import listed
 
 EVERYONE_ELSE = "everyone else"
 MOST_GROUPS = 50_000  # in one family
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Family:
     """The groups of one attribute, or of several crossed, and which of them is the reference, if any."""
 
@@ -74,22 +75,22 @@ class Family:
 
 
 def families(
-    people: People, *, depth: int, reference: Mapping[str, object]
+    counts: Counts, *, depth: int, reference: Mapping[str, object]
 ) -> list[Family]:
     """Return one family per attribute, then per pair of attributes, and so on up to `depth` at once."""
-    sizes = range(1, min(depth, len(people.attributes)) + 1)
+    sizes = range(1, min(depth, len(counts.attributes)) + 1)
     crossings = [
         attributes
         for size in sizes
-        for attributes in combinations(people.attributes, size)
+        for attributes in combinations(counts.attributes, size)
     ]
     found = [
         one
         for attributes in crossings
-        if len((one := family(people, attributes, reference)).kept) > 1
+        if len((one := family(counts, attributes, reference)).kept) > 1
     ]
     if not found:
-        name, coded = next(iter(people.attributes.items()))
+        name, coded = next(iter(counts.attributes.items()))
         besides = " beside missing values" if coded.missing is not None else ""
         only = f"one group only, {coded.names[0]!r}{besides}; a comparison needs two or more"
         raise ValueError(f"group: column {name!r} holds {only}")
@@ -97,10 +98,10 @@ def families(
 
 
 def family(
-    people: People, attributes: tuple[str, ...], reference: Mapping[str, object]
+    counts: Counts, attributes: tuple[str, ...], reference: Mapping[str, object]
 ) -> Family:
     """Return the groups of an attribute, or of several crossed."""
-    first, *others = coded = [people.attributes[name] for name in attributes]
+    first, *others = coded = [counts.attributes[name] for name in attributes]
     codes, names = first.codes, [(name,) for name in first.names]
     for other in others:  # one attribute after another, so that codes stay small even where names are many
         present, codes = np.unique(
@@ -139,10 +140,21 @@ def family(
     if chosen is None and len(kept) == 2:  # the one is the other's mirror
         chosen = kept[1]
     return Family(
-        attributes,
-        tuple(names),
-        codes,
-        np.array(kept, dtype=int),
-        chosen,
-        people.source,
+        attributes=attributes,
+        names=tuple(names),
+        codes=codes,
+        kept=np.array(kept, dtype=int),
+        reference=chosen,
+        source=counts.source,
     )
+
+
+def large_enough(family: Family, counts: Counts, minimum: int) -> np.ndarray:
+    """Return the groups that have enough independent cases."""
+    size = family.total(counts.count)
+    if counts.source is not None:
+        # As many sources as there are, if they had as many cases each.
+        sizes = np.bincount(family.pairs[2], counts.count)
+        squares = np.bincount(family.pairs[1], sizes**2)
+        size = np.floor(size**2 / squares + 1e-9)
+    return family.kept[size[family.kept] >= minimum]

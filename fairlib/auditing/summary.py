@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from fairlib.auditing import groups
-from fairlib.auditing.people import People
-from fairlib.auditing.rates import SUMMARIES, Setting
+from fairlib.auditing.counts import Counts
+from fairlib.auditing.groups import Family, families, large_enough
+from fairlib.auditing.literature import NEEDS, SUMMARY
+from fairlib.auditing.questions import Questions
+from fairlib.auditing.setting import SUMMARY_SHARE, Setting
 from fairlib.intervals import multiplicity
-from fairlib.metrics import draws, scores
+from fairlib.metrics import draws
 from fairlib.metrics.examples import ACCUMULATED, Examples, tied
 from fairlib.metrics.measuring import (
     ALL_CLASSES,
@@ -25,7 +27,7 @@ from fairlib.metrics.measuring import (
     p_value,
     replicated,
 )
-from fairlib.metrics.table2 import AUCS, METRICS, Metric
+from fairlib.metrics.table2 import Metric
 
 COLUMNS = [
     "attribute",
@@ -49,25 +51,9 @@ SEED = 0  # the same for all audits, so that no one can try several
 BUDGET = 3_000_000  # weights per attribute and kind of replicate: about 1 s; four times as many for the fewest
 LEVELS = 50  # of the probabilities in replicates, at equal shares; fewer distinct ones stay as they are
 MOST_GROUPS = 60  # pairs of more would fill the page and the hour
-# Which cases of a group a metric of each group looks at: those with the class as label, with another one, or both.
-NEEDS = {
-    "FPRRatio": ("other",),
-    "FNRRatio": ("gold",),
-    "PosAvgEG": ("gold",),
-    "NegAvgEG": ("other",),
-    "SubgroupAUCGap": ("gold", "other"),
-    "BPSNGap": ("other",),
-    "BNSPGap": ("gold",),
-}
-# Counterfactual metrics compare versions of one text, and attachment scores are about tokens; here a row is a case.
-SUMMARY: dict[str, Metric] = {
-    name: metric
-    for name, metric in METRICS.items()
-    if metric.fairness == "group" and metric.score is not scores.attachment
-} | {f"{name}Gap": metric for name, metric in AUCS.items()}
 
 
-def summarize(report) -> pd.DataFrame:
+def summarize(questions: Questions, *, progress: bool = False) -> pd.DataFrame:
     """Return the metrics of the paper's Table 2 that the columns allow, and AUCs, for each attribute as a whole.
 
     The group is "accumulated" but where a metric has no aggregate; low, high : by drawing cases or sources again; as
@@ -80,34 +66,35 @@ def summarize(report) -> pd.DataFrame:
     a few seconds per attribute; where there are too many, values come without intervals. `attrs["notes"]` says so, and
     who was left out; `attrs["order"]` names the groups in the order in which signed metrics subtract.
     """
-    people, setting = report.people, report.setting
+    counts, setting = questions.counts, questions.setting
     metrics = {
         name: SUMMARY[name] for name in setting.metrics if name in SUMMARY
     } or SUMMARY
     rows, worlds, notes, order = [], [], [], {}
     rng, classes = (
         np.random.default_rng(SEED),
-        dict(enumerate(people.classes)) | {ALL_CLASSES: ALL_CLASSES},
+        dict(enumerate(counts.classes)) | {ALL_CLASSES: ALL_CLASSES},
     )
     none = (
-        people.prediction is None or (1, 0) in people.powers
+        counts.prediction is None or (1, 0) in counts.powers
     )  # costs alone; weights, which none of these takes
-    families = [] if none else groups.families(people, depth=1, reference={})
+    measurable = [] if none else families(counts, depth=1, reference={})
     for family in tqdm(
-        families, desc="summary metrics", delay=2, disable=not report.progress
+        measurable, desc="summary metrics", delay=2, disable=not progress
     ):
         (attribute,) = family.attributes
-        enough, said = large_enough(family, people, setting)
+        enough = large_enough(family, counts, setting.minimum)
+        said = _left_out(family, enough, setting)
         if 2 <= len(enough) <= MOST_GROUPS:
             found, world, why = _measure(
-                report.levels.get(attribute, people),
+                questions.levels.get(attribute, counts),
                 attribute,
                 enough,
                 metrics,
-                setting,
-                rng,
+                setting=setting,
+                rng=rng,
             )
-            called = dict(enumerate(people.attributes[attribute].names)) | {
+            called = dict(enumerate(counts.attributes[attribute].names)) | {
                 ACCUMULATED: ACCUMULATED
             }
             order[attribute] = tuple(called[code] for code in enough.tolist())
@@ -132,50 +119,27 @@ def summarize(report) -> pd.DataFrame:
     return result
 
 
-def explained(metric: Metric) -> str:
-    """Say in a line what a metric measures: what of each group, compared how, with whom."""
-    score, comparison = (
-        what.__doc__.splitlines()[0].rstrip(".")
-        for what in (metric.score, metric.comparison)
-    )
-    among = {
-        "gold": ", of cases of the class",
-        "other": ", of cases of other classes",
-    }.get(metric.examples, "")
-    whom = {
-        "BCM": "each group with all cases",
-        "VBCM": "a group with the others",
-        "PCM": "groups in pairs",
-    }
-    return f"{score}{among}. {comparison}, {whom[metric.kind]}."
-
-
-def large_enough(
-    family: groups.Family, people: People, setting: Setting
-) -> tuple[np.ndarray, list[str]]:
-    """Return which groups take part, and what a reader should know about the others."""
-    size = family.total(people.count)
-    if (
-        people.source is not None
-    ):  # as many as there are, if they had as many cases each
-        sizes = np.bincount(family.pairs[2], people.count)
-        size = np.floor(size**2 / np.bincount(family.pairs[1], sizes**2) + 1e-9)
-    enough = family.kept[size[family.kept] >= setting.minimum]
+def _left_out(family: Family, enough: np.ndarray, setting: Setting) -> list[str]:
+    """Say which groups take no part in the metrics of an attribute."""
+    notes = []
     left = len(family.kept) - len(enough)
-    of_all, are = (
-        "metrics of the whole attribute",
-        "group is" if left == 1 else "groups are",
-    )
-    said = {
-        f"{left:,} {are} left out for having fewer than {setting.minimum} {setting.unit}.": left
-        > 0,
-        f"fewer than two groups are large enough for {of_all}.": len(enough) < 2,
-        f"{of_all} are given for up to {MOST_GROUPS} groups, not {len(enough):,}.": len(
-            enough
+    if left > 0:
+        are = "group is" if left == 1 else "groups are"
+        notes.append(
+            f"{left:,} {are} left out for having fewer than "
+            f"{setting.minimum} {setting.unit}."
         )
-        > MOST_GROUPS,
-    }
-    return enough, [words for words, so in said.items() if so]
+
+    if len(enough) < 2:
+        notes.append(
+            "fewer than two groups are large enough for metrics of the whole attribute."
+        )
+    if len(enough) > MOST_GROUPS:
+        notes.append(
+            "metrics of the whole attribute are given for up to "
+            f"{MOST_GROUPS} groups, not {len(enough):,}."
+        )
+    return notes
 
 
 class World(NamedTuple):
@@ -187,30 +151,31 @@ class World(NamedTuple):
 
 
 def _measure(
-    people: People,
+    counts: Counts,
     attribute: str,
     enough: np.ndarray,
     metrics: dict[str, Metric],
+    *,
     setting: Setting,
-    rng,
+    rng: np.random.Generator,
 ) -> tuple[dict[tuple, tuple], World, list[str]]:
     """Return value, low and high by (metric, class, group); their world; and what to know about them.
 
     Values are those of the fine levels of a probability; what surrounds them is found at wider levels, and shifted.
     """
-    exact, said = _exact(people, attribute, enough, metrics, setting.minimum)
+    exact, said = _exact(counts, attribute, enough, metrics, setting.minimum)
     unknown = World(
         REPLICATES,
         [np.nan] * len(exact),
         lambda size: np.full((size, len(exact)), np.nan),
     )
-    examples, kinds = _examples(people, attribute, enough, wide=True)
-    untied = setting.columns.source is not None and people.source is None
+    examples, kinds = _examples(counts, attribute, enough, wide=True)
+    untied = setting.columns.source is not None and counts.source is None
     if (
         not exact
         or untied
         or kinds * FEWEST > 4 * BUDGET
-        or people.count.sum() > draws.MOST
+        or counts.count.sum() > draws.MOST
     ):
         why = [
             "there are too many different cases for intervals and tests of these metrics."
@@ -265,7 +230,7 @@ def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> np.nda
     ]
     first = min(world.most for world in worlds)
     size, most, null = (
-        max(first, int(1 / (SUMMARIES * alpha))),
+        max(first, int(1 / (SUMMARY_SHARE * alpha))),
         MOST_DRAWN * first,
         np.empty((0, len(far))),
     )
@@ -277,8 +242,8 @@ def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> np.nda
             [distance(*pair) for pair in zip(metrics, null.T, strict=True)]
         )
         p = multiplicity.max_t(far, apart)
-        error = np.sqrt(p * (1 - p) / size) / SUMMARIES
-        p = np.minimum(p / SUMMARIES, 1)
+        error = np.sqrt(p * (1 - p) / size) / SUMMARY_SHARE
+        p = np.minimum(p / SUMMARY_SHARE, 1)
         if size >= most or not (np.abs(p - alpha) < 4 * error).any():
             break
         size = min(4 * size, most)
@@ -287,7 +252,7 @@ def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> np.nda
 
 
 def _exact(
-    people: People,
+    counts: Counts,
     attribute: str,
     enough: np.ndarray,
     metrics: dict[str, Metric],
@@ -298,13 +263,13 @@ def _exact(
     def looked_at(
         name: str, c: int, group: int
     ) -> int:  # how many cases of a group, on the side where they are fewer
-        mine, gold = people.attributes[attribute].codes == group, people.label == c
+        mine, gold = counts.attributes[attribute].codes == group, counts.label == c
         return min(
-            people.count[mine & (gold if part == "gold" else ~gold)].sum()
+            counts.count[mine & (gold if part == "gold" else ~gold)].sum()
             for part in NEEDS[name]
         )
 
-    examples, _ = _examples(people, attribute, enough)
+    examples, _ = _examples(counts, attribute, enough)
     values, _, left_out = observed(examples, metrics, False, np.random.default_rng(0))
     said = (
         [f"{name} is left out: {why}." for name, why in left_out.items()]
@@ -329,31 +294,31 @@ def _exact(
 
 
 def _examples(
-    people: People, attribute: str, enough: np.ndarray, *, wide: bool = False
+    counts: Counts, attribute: str, enough: np.ndarray, *, wide: bool = False
 ) -> tuple[Examples, int]:
     """Return the cases of some groups as `measure` has them, with codes for names; and how many kinds there are.
 
     wide : with few levels of probabilities, and by source.
     """
     group, several = (
-        people.attributes[attribute].codes,
-        max(2, len(people.classes)),
+        counts.attributes[attribute].codes,
+        max(2, len(counts.classes)),
     )  # a class may never occur
     columns = {
         "group": group,
-        "label": people.label,
-        "prediction": people.prediction,
-        "count": people.count,
+        "label": counts.label,
+        "prediction": counts.prediction,
+        "count": counts.count,
     }
-    columns |= {"source": people.source} if wide else {}
-    if people.level is not None:
+    columns |= {"source": counts.source} if wide else {}
+    if counts.level is not None:
         # Only that of the class that is measured is known; the others share the rest, and none of them is measured.
         levels, columns["level"] = np.unique(
-            people.probability(LEVELS if wide else None), return_inverse=True
+            counts.probability(LEVELS if wide else None), return_inverse=True
         )
         others = (1 - levels)[:, None] / (several - 1)
         levels = np.where(
-            np.arange(several) == people.positive[0], levels[:, None], others
+            np.arange(several) == counts.positive[0], levels[:, None], others
         )
     cases = pd.DataFrame(columns)[np.isin(group, enough)].dropna(axis=1)
     cells = cases.groupby([*cases.columns.drop("count")], as_index=False)["count"].sum()
@@ -364,7 +329,7 @@ def _examples(
         groups=tuple(enough.tolist()),
         classes=tuple(range(several)),
         measured=tuple(
-            c for c in people.positive if c in occurring or level is not None
+            c for c in counts.positive if c in occurring or level is not None
         ),
         probabilities=None if level is None else levels[level],
         **rows | {"group": np.searchsorted(enough, rows["group"])},

@@ -7,7 +7,9 @@ import pytest
 
 import fairlib
 from fairlib import auditing
-from fairlib.auditing import findings, further, rates
+from fairlib.auditing import rates
+from fairlib.auditing.crossings import interaction
+from fairlib.auditing.wording import counted, percent
 
 BINARY = {"label": "label", "prediction": "prediction"}
 
@@ -299,15 +301,10 @@ def test_of_groups_with_few_sources_the_sources_are_counted():
 
 
 def test_numbers_read_as_what_they_are():
-    assert findings.percent(0.0) == "0%" and findings.percent(1.0) == "100%"
-    assert (
-        findings.percent(0.99997) == "99.997%" and findings.percent(0.0001) == "0.01%"
-    )
-    assert findings.percent(0.5) == "50.0%" and findings.percent(np.nan) == "undefined"
-    assert (
-        findings.counted(1, "cases") == "1 case"
-        and findings.counted(1200, "cases") == "1,200 cases"
-    )
+    assert percent(0.0) == "0%" and percent(1.0) == "100%"
+    assert percent(0.99997) == "99.997%" and percent(0.0001) == "0.01%"
+    assert percent(0.5) == "50.0%" and percent(np.nan) == "undefined"
+    assert counted(1, "cases") == "1 case" and counted(1200, "cases") == "1,200 cases"
 
 
 def test_what_is_told_as_a_hint_has_a_small_chance_too():
@@ -398,8 +395,8 @@ def test_interactions_are_found_as_often_as_chance_has_it(source):
         report = fairlib.audit(
             frame, group=["a", "b"], **BINARY, metrics="misses", source=source
         )
-        sums, family = report.questions[-1]
-        p.append(further.interaction(report.people, sums, family, 0)[1])
+        question = report.questions.questions[-1]
+        p.append(interaction(report.counts, question, 0)[1])
     assert np.mean(np.array(p) < 0.05) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 150)
     assert np.mean(p) == pytest.approx(0.5, abs=0.08)
 
@@ -461,7 +458,7 @@ def test_sources_make_claims_harder_where_cases_are_alike():
         .any()
     )
     honest = fairlib.audit(copies, group="sex", **BINARY, source="person")
-    assert len(np.unique(honest.people.source)) == 120
+    assert len(np.unique(honest.counts.source)) == 120
     assert not honest.to_frame()["verdict"].eq("shown").any()
 
 

@@ -16,8 +16,8 @@ import pytest
 import fairlib
 from fairlib import tables
 from fairlib.__main__ import main
-from fairlib.auditing.people import read
-from fairlib.tables.coding import Columns
+from fairlib.auditing.counts import read
+from fairlib.auditing.setting import Columns
 from fairlib.tables.delimited import Delimited
 
 ROLES = ["--group", "sex", "age", "--label", "label", "--prediction", "prediction"]
@@ -277,7 +277,7 @@ def test_an_interrupt_is_one_line(path, capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fairlib.auditing.command.audit", interrupted)
+    monkeypatch.setattr("fairlib.auditing.report.audit", interrupted)
     with pytest.raises(SystemExit) as stopped:
         main(["audit", str(path), *ROLES])
     assert (
@@ -458,7 +458,7 @@ def test_what_is_text_what_is_a_number_and_what_is_missing(tmp_path):
     assert found["label"].to_list() == ["1", "0", "1", "0", "1"]
     assert found["p"].to_list() == [0.5, 0.1, 0.7, 1, 0]
     people = read(
-        file, Columns(("sex",), probability=None, source=None)
+        file, Columns(group=("sex",), label="label", prediction="prediction")
     )  # classes are numbers where all of them are
     assert people.classes == ("0", "1") and people.prediction @ people.count == 2
 
@@ -474,7 +474,7 @@ def test_classes_with_a_leading_zero_are_names(tmp_path):
     frame.to_csv(tmp_path / "codes.csv", index=False)
     for table in (frame, Delimited(tmp_path / "codes.csv")):
         assert read(
-            table, Columns(("sex",), probability=None, source=None)
+            table, Columns(group=("sex",), label="label", prediction="prediction")
         ).classes == ("01", "02", "10")
         named = {
             "group": "sex",

@@ -12,7 +12,9 @@ from test_auditing import BINARY, people
 
 import fairlib
 from fairlib.auditing import comparing, groups, rates
-from fairlib.auditing import people as counts_of
+from fairlib.auditing import counts as counts_of
+from fairlib.auditing.setting import Columns
+from fairlib.auditing.sums import sums_of
 from fairlib.intervals import disparity as bounds
 
 CHANCES = (0.002, 0.005, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.49, 0.5, 0.7, 0.95, 0.99)
@@ -185,12 +187,16 @@ def frame_of_sources(rng, sources=60, group_names="abc"):
 def compare(
     frame, *, reference=None, names=("misses",), source="source", probability=None
 ):
-    columns = counts_of.Columns(
-        ("group",), "label", None if probability else "prediction", probability, source
+    columns = Columns(
+        group=("group",),
+        label="label",
+        prediction=None if probability else "prediction",
+        probability=probability,
+        source=source,
     )
     counted = counts_of.read(frame, columns, positive=1)
     (family,) = groups.families(counted, depth=1, reference=reference or {})
-    (sums,) = rates.sums(counted, {name: rates.RATES[name] for name in names})
+    (sums,) = sums_of(counted, {name: rates.RATES[name] for name in names})
     return family, comparing.contrast(sums, family)
 
 

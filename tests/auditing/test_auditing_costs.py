@@ -11,7 +11,10 @@ from scipy import stats
 
 import fairlib
 from fairlib.__main__ import main
-from fairlib.auditing import comparing, groups, people, rates
+from fairlib.auditing import comparing, groups, rates
+from fairlib.auditing.counts import read
+from fairlib.auditing.setting import Columns
+from fairlib.auditing.sums import sums_of
 
 LABELLED = {"label": "label", "prediction": "prediction"}
 NUMBERS = ["value", "value_against", "difference", "low", "high"]
@@ -37,17 +40,10 @@ def frame():
 
 def compared(frame, rate="predicted", **roles):
     """The contrast of two groups, without a report around it; and how far costs reach."""
-    columns = people.Columns(
-        ("g",),
-        None,
-        roles.pop("prediction", None),
-        None,
-        roles.pop("source", None),
-        **roles,
-    )
-    cases = people.read(frame, columns)
+    columns = Columns(group=("g",), **roles)
+    cases = read(frame, columns)
     (sums,), (family,) = (
-        rates.sums(cases, {rate: rates.RATES[rate]}),
+        sums_of(cases, {rate: rates.RATES[rate]}),
         groups.families(cases, depth=1, reference={}),
     )
     return comparing.contrast(sums, family), cases.cost.reach if cases.cost else 1.0
@@ -81,7 +77,7 @@ def test_means_of_costs_are_in_their_units_and_intervals_near_welchs(frame):
         and report.metrics.empty
     )
     assert (
-        report.people.probability is not None
+        report.counts.probability is not None
         and report.changes is None
         and report.calibration is None
     )

@@ -117,16 +117,16 @@ def test_intervals_of_ratios_cover(p, n):
         np.zeros(draws),
     )
     compared = comparing.Contrast(
-        sizes,
-        value,
-        sizes,
-        sizes,
-        np.full(sizes.shape, np.inf),
-        none,
-        none + 1,
-        none,
-        none,
-        none,
+        n=sizes,
+        value=value,
+        units=sizes,
+        worth=sizes,
+        freedom=np.full(sizes.shape, np.inf),
+        correlation=none,
+        span=none + 1,
+        variance=none,
+        variance_others=none,
+        expected=none,
     )
     low, high = comparing.ratio_ends(compared, 0.05)
     known = ~np.isnan(low)
@@ -161,7 +161,7 @@ def test_classes_can_be_named_and_written_in_two_ways(tmp_path, capsys):
     expected = fairlib.audit(frame, group="sex", **BINARY)
     named = fairlib.audit(frame, group="sex", **BINARY, positive="approved")
     assert str(named) == str(expected).replace("‘1’", "‘approved’")
-    assert named.people.classes == ("not approved", "approved")
+    assert named.counts.classes == ("not approved", "approved")
     text = fairlib.audit(frame.astype({"label": str}), group="sex", **BINARY)
     assert (
         str(text)

@@ -201,5 +201,5 @@ def test_more_cases_than_there_are_people():
         probability="score",
         count="people",
     )
-    assert len(report.people) == N * 10**12 and report.to_html()
+    assert len(report.counts) == N * 10**12 and report.to_html()
     assert "too many different cases" in report.metrics.attrs["notes"][0]

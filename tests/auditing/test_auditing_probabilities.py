@@ -11,7 +11,7 @@ from test_auditing import BINARY, people
 
 import fairlib
 from fairlib.__main__ import main
-from fairlib.auditing.rates import own
+from fairlib.auditing.rates import custom_rate
 
 
 def scored(n=3000, **columns):
@@ -80,7 +80,7 @@ def test_bins_by_source_are_worth_no_more_than_their_sources():
 
 
 def test_too_many_cases_to_tell_sources_apart_have_no_intervals(monkeypatch):
-    monkeypatch.setattr("fairlib.auditing.people.MOST_TIED", 100)
+    monkeypatch.setattr("fairlib.auditing.counts.MOST_TIED_CASES", 100)
     report = fairlib.audit(scored(300, s=np.arange(300) // 3), **ASKED, source="s")
     assert (
         report.calibration[["low", "high"]].isna().all(axis=None)
@@ -244,7 +244,7 @@ def test_a_share_that_is_none_is_refused(share):
         ValueError,
         match="rates: 'a' must be a new name with a share, as in 'FN / TP FN'",
     ):
-        own("a", share)
+        custom_rate("a", share)
     with pytest.raises(ValueError, match="rates: 'misses' must be a new name"):
         fairlib.audit(
             people(100), group="sex", **BINARY, rates={"misses": "FN / TP FN"}

@@ -6,10 +6,14 @@ import pytest
 from test_auditing import BINARY, people
 
 import fairlib
-from fairlib.auditing import comparing, further
+from fairlib.auditing import comparing
+from fairlib.auditing.counts import read
 from fairlib.auditing.groups import families
-from fairlib.auditing.people import Columns, read
-from fairlib.auditing.rates import RATES, sums
+from fairlib.auditing.questions import Question
+from fairlib.auditing.rates import RATES
+from fairlib.auditing.setting import Columns
+from fairlib.auditing.strata import common
+from fairlib.auditing.sums import sums_of
 
 # Admitted and rejected at Berkeley in 1973, by department (Bickel, Hammel and O'Connell 1975, as R ships it).
 BERKELEY = {
@@ -120,14 +124,16 @@ def test_intervals_within_strata_cover(base):
         )
         found = read(
             frame,
-            Columns(("sex",), None, "prediction", None, None, "count", within="where"),
+            Columns(
+                group=("sex",), prediction="prediction", count="count", within="where"
+            ),
         )
-        (question,), (family,) = (
-            sums(found, {"predicted": RATES["predicted"]}),
+        (sums,), (family,) = (
+            sums_of(found, {"predicted": RATES["predicted"]}),
             families(found, depth=1, reference={}),
         )
         (low,), (high,) = comparing.ends(
-            further.common(question, family, found.within), alpha
+            common(Question(sums=sums, family=family), found.within), alpha
         )
         covered += low <= 0.1 <= high
     assert covered / draws >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / draws)

@@ -6,8 +6,9 @@ from test_auditing import BINARY, people
 from test_auditing_page import Page
 
 import fairlib
-from fairlib.auditing import people as counts_of
 from fairlib.auditing import summary
+from fairlib.auditing.counts import by_level
+from fairlib.auditing.setting import Columns
 
 KEY = ["metric", "class", "group"]
 
@@ -90,15 +91,15 @@ def test_levels_of_probabilities_change_next_to_nothing():
         frame["label"], frame["score"]
     )
     assert found["SubgroupAUCGap", "male"] == pytest.approx(exact, abs=2e-3)
-    columns = counts_of.Columns(("sex",), **BINARY, probability="score", source=None)
-    coded = counts_of.by_level(frame, columns, 4000)["sex"]
+    columns = Columns(group=("sex",), **BINARY, probability="score")
+    coded = by_level(frame, columns, 4000)["sex"]
     assert np.average(coded.probability(), weights=coded.count) == pytest.approx(
         frame["score"].mean()
     )
-    assert len(np.unique(coded.probability(most=50))) <= 50
-    assert np.average(coded.probability(most=50), weights=coded.count) == pytest.approx(
-        frame["score"].mean()
-    )
+    assert len(np.unique(coded.probability(most_levels=50))) <= 50
+    assert np.average(
+        coded.probability(most_levels=50), weights=coded.count
+    ) == pytest.approx(frame["score"].mean())
 
 
 def test_counts_and_rows_in_any_order_give_the_same():
@@ -240,7 +241,7 @@ def test_draws_are_enough_for_the_strictest_question(monkeypatch):
     found = audited(people(3000, unfair=0.5), confidence=0.99)
     exchanges = sum(how["replicates"] for how in asked if how["kind"] == "null")
     assert (
-        exchanges >= 1 / (summary.SUMMARIES * 0.01)
+        exchanges >= 1 / (summary.SUMMARY_SHARE * 0.01)
         and (found["p_corrected"] <= 0.01).any()
     )
 

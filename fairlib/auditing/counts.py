@@ -1,0 +1,371 @@
+"""From any table to counts: how many cases share groups, label, prediction and source.
+
+Everything that the audit says follows from these counts. They are made inside the
+engine that holds the table: a million rows with four attributes become a few thousand
+cells.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple, cast
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+
+from fairlib import tables
+from fairlib.auditing.attributes import Coded, coded_attribute
+from fairlib.auditing.classes import NO_CLASSES, Classes, as_one_type, classes_of
+from fairlib.auditing.rates import COST
+from fairlib.auditing.setting import LIMITS, ROLES, Columns
+from fairlib.tables import COUNT, complete
+from fairlib.tables.coding import check_column, code, index
+
+# Which powers of weights and of weighted values are summed up.
+POWERS = [(a, b) for a in range(4) for b in range(4 - a) if a + b]
+# Of more cases, the counts by level do not say which cases belong together.
+MOST_TIED_CASES = 200_000
+
+# What cases of a cell share, beside their groups.
+_SHARED_ROLES = ("label", "prediction", "source", "within", "compare")
+# Columns of the counts that the table does not hold.
+_POWER = (
+    "fairlib: sum of weights to the {} times weighted costs, or probabilities, "
+    "to the {}"
+)
+_DECIDED = "fairlib: probability at least the threshold"
+_LEVEL = "fairlib: level of the probability"
+# The width of a level, in log odds: fine at rare classes too.
+_LEVEL_WIDTH = 0.01
+# What is within the edge of 0 or 1 is one level.
+_LEVEL_EDGE = 1e-9
+
+
+class CostScale(NamedTuple):
+    """How costs are counted: by their distance from the middle; 1 is the highest."""
+
+    name: str
+    middle: float
+    reach: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Counts:
+    """Counted cases, as arrays over cells; the cases of a cell share all columns.
+
+    Attributes
+    ----------
+    attributes : dict of str to Coded
+        The groups of each cell, by column.
+    classes : tuple of str
+        The names of the classes.
+    positive : tuple of int
+        The classes that are measured, each against the rest.
+    notes : tuple of str
+        What a reader should know about how the columns were read.
+    count : ndarray
+        How many cases a cell holds.
+    powers : mapping of (int, int) to ndarray
+        Σ wᵃ (w c)ᵇ by (a, b), for weights w and costs or probabilities c.
+    label, prediction, compare : ndarray or None
+        Codes of classes; `compare` is what another model predicts.
+    source : ndarray or None
+        Which cells belong together.
+    score : ndarray or None
+        The sum of the cell's probabilities of the measured class.
+    level : ndarray or None
+        The level of the probability, where cells are counted by level too.
+    within : Coded or None
+        The stratum.
+    cost : CostScale or None
+        How costs are counted.
+    """
+
+    attributes: dict[str, Coded]
+    classes: tuple[str, ...]
+    positive: tuple[int, ...]
+    notes: tuple[str, ...]
+    count: np.ndarray
+    powers: Mapping[tuple[int, int], np.ndarray]
+    label: np.ndarray | None = None
+    prediction: np.ndarray | None = None
+    source: np.ndarray | None = None
+    score: np.ndarray | None = None
+    level: np.ndarray | None = None
+    within: Coded | None = None
+    compare: np.ndarray | None = None
+    cost: CostScale | None = None
+
+    def __len__(self) -> int:
+        return int(self.count.sum())
+
+    def in_units(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return comparisons with costs in the units of their column."""
+        if self.cost is None:
+            return rows
+
+        is_cost = rows["rate"] == COST
+        origin = {"value": self.cost.middle, "value_against": self.cost.middle}
+        converted = {}
+        for name in (*origin, "difference", "low", "high", "margin"):
+            if name in rows:
+                in_units = origin.get(name, 0.0) + self.cost.reach * rows[name]
+                converted[name] = np.where(is_cost, in_units, rows[name])
+        return rows.assign(**converted)
+
+    def probability(self, most_levels: int | None = None) -> np.ndarray:
+        """Return the probability of each cell: the mean over its level.
+
+        Parameters
+        ----------
+        most_levels : int or None
+            Take the mean over so many wider levels of equal shares instead.
+        """
+        if self.level is None or self.score is None:
+            raise ValueError("these cases are not counted by level of probability")
+        count = np.bincount(self.level, self.count)
+        total = np.bincount(self.level, self.score)
+
+        if most_levels is not None and len(count) > most_levels:
+            # Levels are in order, so that neighbours can be put together.
+            place = (count.cumsum() - count / 2) * most_levels / count.sum()
+            wide = place.astype(int)
+            count = np.bincount(wide, count)[wide]
+            total = np.bincount(wide, total)[wide]
+
+        return (total / count)[self.level]
+
+
+def read(table, columns: Columns, *, positive: object = None) -> Counts:
+    """Check a table and count its cases.
+
+    Parameters
+    ----------
+    table : frame or path
+        Whatever `fairlib.tables` reads.
+    columns : Columns
+        Which column plays which part.
+    positive : object
+        The class that is measured, as of `classes_of`.
+
+    Notes
+    -----
+    O(rows), in the engine that holds them; costs take one more pass.
+    """
+    _check_columns(table, columns)
+
+    cost = None
+    if columns.cost:
+        # Sums of squares of values between -1 and 1 lose no digits.
+        limits = {columns.cost: ("cost", *LIMITS["cost"])}
+        extremes = tables.counts(table, columns.group[:1], limits=limits).attrs
+        low, high = extremes[columns.cost]
+        cost = CostScale(columns.cost, (low + high) / 2, (high - low) / 2 or 1.0)
+
+    return _coded(_cells(table, columns, cost), columns, positive, cost)
+
+
+def by_level(
+    table, columns: Columns, cases: int, positive: object = None
+) -> dict[str, Counts]:
+    """Count the cases for each attribute again, by the level of their probability.
+
+    A distribution is no sum, so the counts of `read` do not hold what AUCs and
+    distances between distributions need.
+
+    Parameters
+    ----------
+    table : frame or path
+        Whatever `fairlib.tables` reads.
+    columns : Columns
+        Which column plays which part.
+    cases : int
+        How many cases there are; of too many, sources are not counted.
+    positive : object
+        The class that is measured, as of `classes_of`.
+    """
+    if not columns.probability:
+        return {}
+
+    source = columns.source if cases <= MOST_TIED_CASES else None
+    counts_by_attribute = {}
+    for name in columns.group:
+        alone = replace(columns, group=(name,), within=None, source=source)
+        cells = _cells(table, alone, by_level=True)
+        counts_by_attribute[name] = _coded(cells, alone, positive)
+    return counts_by_attribute
+
+
+def _check_columns(table, columns: Columns) -> None:
+    """Raise unless the table has all columns that are named."""
+    known = tables.schema(table)
+    for name in columns.group:
+        check_column(known, "group", name)
+    for role in ROLES:
+        name = getattr(columns, role)
+        if name is not None:
+            check_column(known, role, name)
+
+
+def _cells(
+    table, columns: Columns, cost: CostScale | None = None, *, by_level: bool = False
+) -> pd.DataFrame:
+    """Count the cases of every combination of values, and sum up their numbers."""
+    roles = columns.by_role()
+    by = [*columns.group, *(roles[role] for role in _SHARED_ROLES if role in roles)]
+    numbers = {
+        role: nw.col(roles[role]).cast(nw.Float64) for role in LIMITS if role in roles
+    }
+    value = numbers.get("probability", 0.0)
+    weight = numbers.get("weight", 1.0)
+
+    derived: dict[str, nw.Expr] = {}
+    if columns.probability and columns.prediction is None:
+        derived[_DECIDED] = numbers["probability"] >= columns.threshold
+    if by_level:
+        inside = numbers["probability"].clip(_LEVEL_EDGE, 1 - _LEVEL_EDGE)
+        derived[_LEVEL] = ((inside / (1 - inside)).log() / _LEVEL_WIDTH).round()
+
+    highest_power = 0
+    if columns.probability:
+        highest_power = 2
+    if cost:
+        highest_power = 3
+        value = weight * ((numbers["cost"] - cost.middle) / cost.reach)
+
+    # The numbers of a row belong to as many cases.
+    times = nw.col(columns.count) if columns.count else 1.0
+    totals = {}
+    for a, b in POWERS:
+        if (columns.weight or not a) and b <= highest_power:
+            product = math.prod([weight] * a + [value] * b, start=times)
+            # There is a column among the factors, so that this is no mere number.
+            totals[_POWER.format(a, b)] = tables.Total(cast(nw.Expr, product))
+
+    return tables.counts(
+        table,
+        [*by, *derived],
+        totals,
+        derived=derived,
+        limits={roles[role]: (role, *LIMITS[role]) for role in numbers},
+        count=columns.count,
+    )
+
+
+def _coded(
+    cells: pd.DataFrame,
+    columns: Columns,
+    positive: object,
+    cost: CostScale | None = None,
+) -> Counts:
+    """Replace the values of counted cells by codes."""
+    if not len(cells):
+        raise ValueError("the table has no rows, or all its counts are 0")
+
+    # The order of these steps is that of the notes that they write.
+    notes: list[str] = []
+    attributes = {
+        name: coded_attribute(cells[name], cells[COUNT], notes)
+        for name in columns.group
+    }
+    roles = columns.by_role()
+    outcomes: dict[str, pd.Series] = {
+        role: complete(cells, roles[role])
+        for role in ("label", "prediction", "compare")
+        if role in roles
+    }
+    outcomes = as_one_type(outcomes, notes)
+    classes = _classes(outcomes, columns, positive)
+    codes = {role: index(column, classes.values) for role, column in outcomes.items()}
+    if columns.probability and columns.prediction is None:
+        codes["prediction"] = _decided_by_threshold(cells, columns, classes, notes)
+
+    within = None
+    if columns.within:
+        within = coded_attribute(cells[columns.within], cells[COUNT], notes)
+    powers = _powers(cells, columns, notes)
+
+    return Counts(
+        attributes=attributes,
+        classes=classes.names,
+        positive=classes.positive,
+        notes=tuple(notes),
+        count=cells[COUNT].to_numpy(),
+        powers=powers,
+        label=codes.get("label"),
+        prediction=codes.get("prediction"),
+        source=_sources(cells, columns),
+        score=powers[0, 1] if columns.probability else None,
+        level=code(cells[_LEVEL])[0] if _LEVEL in cells else None,
+        within=within,
+        compare=codes.get("compare"),
+        cost=cost,
+    )
+
+
+def _classes(
+    outcomes: dict[str, pd.Series], columns: Columns, positive: object
+) -> Classes:
+    """Return the classes; costs alone have none."""
+    if outcomes or columns.probability:
+        return classes_of(outcomes, columns, positive)
+    if positive is not None:
+        raise ValueError(f"positive: costs alone have no classes, found {positive!r}")
+    return NO_CLASSES
+
+
+def _decided_by_threshold(
+    cells: pd.DataFrame, columns: Columns, classes: Classes, notes: list[str]
+) -> np.ndarray:
+    """Return the class of each cell that follows from its probability."""
+    positive = classes.positive[0]
+    negative = 1 - positive if len(classes.values) == 2 else positive
+    notes.append(
+        f"‘{classes.names[positive]}’ is predicted where column "
+        f"{columns.probability!r} is {columns.threshold:g} or more."
+    )
+    return np.where(cells[_DECIDED].to_numpy(dtype=bool), positive, negative)
+
+
+def _sources(cells: pd.DataFrame, columns: Columns) -> np.ndarray | None:
+    """Return the source of each cell; those without a value are one source."""
+    if not columns.source:
+        return None
+    codes, known = code(cells[columns.source])
+    return np.where(codes < 0, len(known), codes)
+
+
+def _powers(
+    cells: pd.DataFrame, columns: Columns, notes: list[str]
+) -> dict[tuple[int, int], np.ndarray]:
+    """Return the sums of powers, and note the design effect of weights.
+
+    Weights that are all alike are left out.
+    """
+    powers = {
+        key: cells[_POWER.format(*key)].to_numpy()
+        for key in POWERS
+        if _POWER.format(*key) in cells
+    }
+    if not columns.weight:
+        return powers
+
+    n = cells[COUNT].sum()
+    weight = powers[1, 0].sum()
+    if not weight:
+        raise ValueError(f"weight: column {columns.weight!r} holds nothing but 0")
+
+    design_effect = n * powers[2, 0].sum() / weight**2
+    notes.append(
+        f"Weighted by {columns.weight!r}; regardless of outcomes, {n:,} cases are "
+        f"as sure as {n / design_effect:,.0f} of equal weight "
+        f"(Kish's design effect: {design_effect:.2f})."
+    )
+    if design_effect > 1 + 1e-12:
+        notes.append("Metrics of the literature take no weights and are left out.")
+        return powers
+
+    return {
+        (0, b): values / (weight / n) ** b for (a, b), values in powers.items() if not a
+    }
