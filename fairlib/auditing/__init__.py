@@ -4,37 +4,23 @@ The audit is imported when it is first used, so that its command line can write 
 without loading tables and statistics.
 """
 
-from types import ModuleType
 from typing import TYPE_CHECKING
 
+from fairlib import _door
+
 if TYPE_CHECKING:
+    from fairlib.auditing import rates, report, summary
     from fairlib.auditing.report import Report, audit
 
-__all__ = ["Report", "audit"]
+__all__ = ["Report", "audit", "rates", "report", "summary"]
 
-
-def __getattr__(name: str) -> object:
-    if name in __all__ or name == "report":
-        import fairlib.auditing.report as module
-
-        return module if name == "report" else getattr(module, name)
-
-    if name in ("rates", "summary"):
-        return _module_with_names(name)
-    raise AttributeError(f"module 'fairlib.auditing' has no attribute {name!r}")
-
-
-def _module_with_names(name: str) -> ModuleType:
-    """Return a module whose names may be asked for in `audit(metrics=...)`."""
-    if name == "rates":
-        import fairlib.auditing.rates as rates
-
-        return rates
-
-    import fairlib.auditing.summary as summary
-
-    return summary
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "rates", "report", "summary"]
+__getattr__, __dir__ = _door.lazy_names(
+    __name__,
+    {
+        "Report": "fairlib.auditing.report:Report",
+        "audit": "fairlib.auditing.report:audit",
+        "rates": "fairlib.auditing.rates",
+        "report": "fairlib.auditing.report",
+        "summary": "fairlib.auditing.summary",
+    },
+)
