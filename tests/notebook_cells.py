@@ -23,17 +23,23 @@ def cells(name):
 
 
 def behind_the_ledger(name):
-    """Return those of the cells on which the last one rests, which writes to the ledger: most figures fall away.
-
-    If one falls away that was needed, a later one lacks a name or finds a table as it was before.
-    """
+    """Return those of the cells on which the last one rests, which writes to the ledger: most figures fall away."""
     sources = cells(name)
-    kept, needed = [], {"ledger"}
+    return cells_behind(sources, {list(sources)[-1]})
+
+
+def cells_behind(sources, wanted):
+    """Return the wanted cells and those on which they rest, in order.
+
+    If a cell falls away that was needed, a later one lacks a name or finds a table as it was before.
+    """
+    kept = []
+    needed = {"ledger"}
     for cell, source in reversed(sources.items()):
         made, taken = bound_and_taken(compile(source, cell, "exec"))
-        if not kept or (made | altered(source)) & needed:
+        if cell in wanted or (made | altered(source)) & needed:
             kept.append(cell)
-            needed = needed - made | taken
+            needed = (needed - made) | taken
     return {cell: sources[cell] for cell in reversed(kept)}
 
 
