@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 import fairlib
 from fairlib import tables
+from fairlib.tables import opening
 
 rows = st.lists(
     st.tuples(st.sampled_from("abc"), st.integers(0, 1), st.integers(0, 1)),
@@ -191,8 +192,8 @@ def folder(tmp_path):
 
 
 def test_a_folder_of_parquet_files_is_read_in_parts(folder, monkeypatch):
-    monkeypatch.setattr(tables, "ROWS", 100)
-    monkeypatch.setattr(tables, "MOST_PENDING", 200)
+    monkeypatch.setattr(opening, "ROWS_PER_PART", 100)
+    monkeypatch.setattr(tables, "_MOST_PENDING_ROWS", 200)
     for path in (folder, str(folder), folder / "0.parquet"):
         expected = pd.read_parquet(path)
         pd.testing.assert_frame_equal(
@@ -202,7 +203,7 @@ def test_a_folder_of_parquet_files_is_read_in_parts(folder, monkeypatch):
 
 def test_a_dataset_is_read_in_parts(monkeypatch):
     datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr(tables, "ROWS", 100)
+    monkeypatch.setattr(opening, "ROWS_PER_PART", 100)
     frame = predictions()
     dataset = (
         datasets.Dataset.from_pandas(frame)
@@ -278,7 +279,7 @@ def test_everything_else_reads_folders_and_datasets_too(folder):
         ),
         (
             lambda d: fairlib.measure(d.assign(people=0.5), count="people"),
-            "'people' must hold counts .* parts of one",
+            "'people' must hold counts .* found a fraction",
         ),
         (
             lambda d: fairlib.measure(d.assign(people=np.nan), count="people"),

@@ -141,7 +141,7 @@ def read(table, columns: Columns, *, positive=None) -> People:
     columns.among(tables.schema(table), ("group", *ROLES))
     cost = None
     if columns.cost:  # sums of squares of what lies between -1 and 1 lose no digits
-        limits = {columns.cost: ("cost", *LIMITS["cost"])}
+        limits = {columns.cost: tables.Limits("cost", *LIMITS["cost"])}
         low, high = tables.counts(table, columns.group[:1], limits=limits).attrs[
             columns.cost
         ]
@@ -240,7 +240,9 @@ def _cells(
             totals[POWER.format(a, b)] = tables.Total(
                 math.prod([size] * a + [value] * b, start=times)
             )
-    limits = {getattr(columns, role): (role, *LIMITS[role]) for role in numbers}
+    limits = {
+        getattr(columns, role): tables.Limits(role, *LIMITS[role]) for role in numbers
+    }
     return tables.counts(
         table,
         [*by, *derived],

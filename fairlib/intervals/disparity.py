@@ -154,7 +154,7 @@ def _counted(name: str, values, max_cost: float) -> tables.Counted:
         return (
             (n >= 0)
             & (n == np.floor(n))
-            & (n.sum() <= tables.MOST)
+            & (n.sum() <= tables.LARGEST_COUNT)
             & (n.shape == cost.shape)
         )
 

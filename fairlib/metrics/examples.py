@@ -135,7 +135,7 @@ def read(
             derived[BIN + name] = (
                 (nw.col(name).cast(nw.Float64) * bins).floor().clip(0, bins - 1)
             )
-    share = ("probability", "lie in [0, 1]", 0, 1 + ROUNDING)
+    share = tables.Limits("probability", "lie in [0, 1]", 0, 1 + ROUNDING)
     how = {
         "derived": derived,
         "limits": dict.fromkeys(asked if bins else (), share),
