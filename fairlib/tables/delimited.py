@@ -52,7 +52,8 @@ class Delimited:
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "people.csv")
     ...     _ = path.write_text("group;share\n01;0,5\n")
-    ...     people = tables.rows(Delimited(path, numbers=("share",)), ["group", "share"])
+    ...     file = Delimited(path, numbers=("share",))
+    ...     people = tables.rows(file, ["group", "share"])
     >>> people.to_dict("records")
     [{'group': '01', 'share': 0.5}]
     """
