@@ -5,8 +5,7 @@ experiment, the place in the paper, the notebook that answers the claim, on what
 and what stands in for the original. `experiments.csv` says what was original in each
 experiment. A notebook ends with `record(notebook, {id: value})`, and
 `python -m fairlib ledger` puts the notebooks' parts together. A number that disagrees
-with the paper is a finding, never an error. A claim that no notebook answers is an
-error.
+with the paper is a finding, never an error; a claim without an answer is an error.
 """
 
 import argparse
@@ -236,21 +235,9 @@ def record(
     basis_of_claim = claims["basis"].rename(lambda name: name.removeprefix(f"{paper}/"))
 
     detail_of_claim = details or {}
-    for name in [*values, *detail_of_claim]:
-        if name not in basis_of_claim:
-            raise ValueError(
-                f"values and details must name claims that {notebook} answers, "
-                f"found {name!r}"
-            )
-    needs_value = ~basis_of_claim.isin(["input", "open"])
-    missing = [name for name in basis_of_claim.index[needs_value] if name not in values]
-    if missing:
-        raise ValueError(
-            f"values lacks {len(missing)} claim(s) that {notebook} answers: "
-            f"{', '.join(missing[:_MOST_NAMES])}"
-        )
-
     other_basis = basis or {}
+    _check_answers(notebook, basis_of_claim, values, detail_of_claim)
+
     table = pd.DataFrame(
         check(
             f"{paper}/{name}",
@@ -429,11 +416,8 @@ def draw(experiments: pd.DataFrame) -> None:
     for place, verdict in enumerate(experiments["verdict"]):
         ax.text(1.02, place, verdict, va="center", fontsize=8)
 
-    ax.set(
-        xlabel="share of an experiment's claims that could have failed",
-        ylabel="",
-        xlim=(0, 1),
-    )
+    ax.set_xlabel("share of an experiment's claims that could have failed")
+    ax.set(ylabel="", xlim=(0, 1))
     ax.invert_yaxis()
     ax.legend(ncols=3, loc="lower right", bbox_to_anchor=(1.2, 1.0), frameon=False)
     caption = f"{sentence(experiments)} (figures/ledger.csv)."
@@ -472,7 +456,27 @@ def _read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-# --- one claim ---
+def _check_answers(
+    notebook: str,
+    basis_of_claim: pd.Series,
+    values: Mapping[str, Value | None],
+    details: Mapping[str, str],
+) -> None:
+    """Raise an error unless a notebook answers its own claims, and all of them."""
+    for name in [*values, *details]:
+        if name not in basis_of_claim:
+            raise ValueError(
+                f"values and details must name claims that {notebook} answers, "
+                f"found {name!r}"
+            )
+
+    needs_value = ~basis_of_claim.isin(["input", "open"])
+    missing = [name for name in basis_of_claim.index[needs_value] if name not in values]
+    if missing:
+        raise ValueError(
+            f"values lacks {len(missing)} claim(s) that {notebook} answers: "
+            f"{', '.join(missing[:_MOST_NAMES])}"
+        )
 
 
 def _note(row: pd.Series, basis: str, detail: str | None) -> str:
@@ -566,9 +570,6 @@ def _written(row: pd.Series, computed: np.ndarray) -> str:
 
     numbers = ", ".join(f"{number:.6g}" for number in computed)
     return f"({numbers})" if row["kind"] == "interval" else numbers
-
-
-# --- experiments ---
 
 
 def _count_statuses(claims: pd.DataFrame, experiments: pd.Index) -> pd.DataFrame:

@@ -98,6 +98,9 @@ class Limits(NamedTuple):
     highest: float
 
 
+_LIMITS_OF_COUNTS = Limits("count", "hold counts (0, 1, 2, ...)", 0, LARGEST_COUNT)
+
+
 class Counted(NamedTuple):
     """A column whose equal values were counted.
 
@@ -169,24 +172,14 @@ def counts(
     """
     keys = list(dict.fromkeys(by))
     new_columns = dict(derived or {})
-    known = schema(table)
-
     limits_by_column = dict(limits or {})
     if count is not None:
-        limits_by_column[count] = Limits(
-            role="count",
-            allowed="hold counts (0, 1, 2, ...)",
-            lowest=0,
-            highest=LARGEST_COUNT,
-        )
+        limits_by_column[count] = _LIMITS_OF_COUNTS
 
-    all_totals = {COUNT: Total(None), **(totals or {})}
-    if count is not None:
-        all_totals.update(_totals_of_counts(count))
-    for name, limit in limits_by_column.items():
-        role, *_ = limit
+    known = schema(table)
+    for name, (role, *_) in limits_by_column.items():
         check_is_number(known, role, name)
-        all_totals.update(_totals_of_range(name))
+    all_totals = _with_checks(totals or {}, list(limits_by_column), count)
 
     in_table = [name for name in keys if name not in new_columns]
     needed = list(dict.fromkeys([*in_table, *limits_by_column]))
@@ -195,10 +188,7 @@ def counts(
     )
     cells = _added(cells_of_parts, keys, all_totals)
 
-    ranges = {
-        name: _checked_range(cells, name, limit)
-        for name, limit in limits_by_column.items()
-    }
+    ranges = _checked_ranges(cells, limits_by_column)
     if count is not None:
         cells = _checked_counts(cells, count)
     cells.attrs = ranges
@@ -415,41 +405,44 @@ def _sum_of_parts(
 # --- checking what was counted ---
 
 
-def _totals_of_counts(count: str) -> dict[str, Total]:
-    """Return the totals for a table of counts: the examples, and what is no count."""
-    # As floats, because the sum of many small integers may be a large one.
-    number = nw.col(count).cast(nw.Float64)
-    return {
-        COUNT: Total(number),
-        _FRACTION: Total(number - number.floor(), "max"),
-    }
+def _with_checks(
+    totals: Mapping[str, Total], limited: list[str], count: str | None
+) -> dict[str, Total]:
+    """Return the number of examples, the totals, and what has to be checked later."""
+    all_totals = {COUNT: Total(None), **totals}
+    if count is not None:
+        # As floats, because the sum of many small integers may be a large one.
+        number = nw.col(count).cast(nw.Float64)
+        all_totals[COUNT] = Total(number)
+        all_totals[_FRACTION] = Total(number - number.floor(), "max")
+
+    for name in limited:
+        number = nw.col(name).cast(nw.Float64)
+        is_missing = number.is_null() | number.is_nan()
+        all_totals[_LOWEST.format(name)] = Total(number, "min")
+        all_totals[_HIGHEST.format(name)] = Total(number, "max")
+        all_totals[_MISSING.format(name)] = Total(is_missing.cast(nw.Int64))
+    return all_totals
 
 
-def _totals_of_range(name: str) -> dict[str, Total]:
-    """Return the totals that give the range of a column and count missing values."""
-    number = nw.col(name).cast(nw.Float64)
-    is_missing = number.is_null() | number.is_nan()
-    return {
-        _LOWEST.format(name): Total(number, "min"),
-        _HIGHEST.format(name): Total(number, "max"),
-        _MISSING.format(name): Total(is_missing.cast(nw.Int64)),
-    }
+def _checked_ranges(
+    cells: pd.DataFrame, limits: Mapping[str, Limits]
+) -> dict[str, tuple[float, float]]:
+    """Take the smallest and largest number of each column out of the counts."""
+    ranges = {}
+    for name, (_, allowed, lowest, highest) in limits.items():
+        low = cells.pop(_LOWEST.format(name)).min()
+        high = cells.pop(_HIGHEST.format(name)).max()
+        missing = int(cells.pop(_MISSING.format(name)).sum())
 
-
-def _checked_range(
-    cells: pd.DataFrame, name: str, limits: Limits
-) -> tuple[float, float]:
-    """Take the range of a column out of the counts, and check it."""
-    low = cells.pop(_LOWEST.format(name)).min()
-    high = cells.pop(_HIGHEST.format(name)).max()
-    missing = int(cells.pop(_MISSING.format(name)).sum())
-
-    if missing > 0:
-        raise _values_are_missing(name, missing)
-    _, allowed, lowest, highest = limits
-    if low < lowest or high > highest:
-        raise ValueError(f"column {name!r} must {allowed}, found {low:g} to {high:g}")
-    return low, high
+        if missing > 0:
+            raise _values_are_missing(name, missing)
+        if low < lowest or high > highest:
+            raise ValueError(
+                f"column {name!r} must {allowed}, found {low:g} to {high:g}"
+            )
+        ranges[name] = (low, high)
+    return ranges
 
 
 def _checked_counts(cells: pd.DataFrame, count: str) -> pd.DataFrame:
