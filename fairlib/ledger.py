@@ -1,18 +1,21 @@
-"""The ledger: what the papers print, experiment by experiment, and how it came out here.
+"""The ledger: what the papers print, and whether it was reproduced here.
 
-`data/published/<paper>.csv` holds what is printed, one row per claim: its experiment, its place, the notebook that
-answers it, on what basis, and what stands in for the original; `experiments.csv` says of each experiment what of it was
-original. A notebook ends with `record(notebook, {id: value})`, and `python -m fairlib ledger` puts the notebooks' parts
-together. A disagreement is a finding, never an error; a claim that no notebook answers is an error.
+`data/published/<paper>.csv` holds what a paper prints, one claim per row: the
+experiment, the place in the paper, the notebook that answers the claim, on what basis,
+and what stands in for the original. `experiments.csv` says what was original in each
+experiment. A notebook ends with `record(notebook, {id: value})`, and
+`python -m fairlib ledger` puts the notebooks' parts together. A number that disagrees
+with the paper is a finding, never an error; a claim without an answer is an error.
 """
 
 import argparse
 import sys
-from collections import namedtuple
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 import jinja2
 import numpy as np
@@ -22,12 +25,10 @@ from fairlib.checks import check_word
 from fairlib.data import DATA, FIGURES, ROOT, write_csv, write_whole
 
 PUBLISHED = DATA / "published"
-PARTS = ROOT / "build" / "ledger"
-PAGE = Path(__file__).with_name(
-    "ledger.jinja"
-)  # says what the statuses mean, and by which rule verdicts are found
+PARTS = ROOT / "build" / "ledger"  # what the notebooks recorded
 
-# From the best to the worst: where as many numbers have one status as another, the worse one is the verdict.
+# From the best to the worst: of two statuses that are equally frequent in an
+# experiment, the worse one is its verdict.
 STATUSES = (
     "reproduced",
     "checked",
@@ -37,16 +38,7 @@ STATUSES = (
     "open",
     "input",
 )
-COLOURS = (
-    "#0072B2",
-    "#009E73",
-    "#56B4E9",
-    "#DDDDDD",
-    "#D55E00",
-    "white",
-)  # of the statuses but the last
-HATCHES = ("", "\\\\", "", "", "//", "..")
-# On each basis: the status of what agrees, and of what does not.
+# For each basis: the status of a claim that agrees, and of one that does not.
 BASES = {
     "formula": ("reproduced", "differs"),
     "original": ("reproduced", "differs"),
@@ -55,38 +47,117 @@ BASES = {
     "input": ("input", "input"),
     "open": ("open", "open"),
 }
+# Claims that do not judge an experiment, and their title in the ledger.
 APART = {
     "": "",
     "definition": "Definitions and counts that cannot fail",
     "ours": "Checks of our own making",
 }
-# One printed number, interval or statement, and how it came out.
-Claim = namedtuple(
-    "Claim", "id experiment place quantity printed computed status basis apart note"
-)
-_read = partial(pd.read_csv, dtype=str, keep_default_na=False)
+
+# The page explains the statuses and the rule for verdicts.
+_PAGE = Path(__file__).with_name("ledger.jinja")
+# Half a unit of the last digit, and a bit: a tie may be rounded either way.
+_TOLERANCE_IN_UNITS = Decimal("0.5000005")
+_MOST_NAMES = 10  # in an error message
+
+_COLOUR_AND_HATCH = {
+    "reproduced": ("#0072B2", ""),
+    "checked": ("#009E73", "\\\\"),
+    "consistent": ("#56B4E9", ""),
+    "inconclusive": ("#DDDDDD", ""),
+    "differs": ("#D55E00", "//"),
+    "open": ("white", ".."),
+}
+
+Value: TypeAlias = float | bool | Sequence[float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One number, interval or statement that a paper prints, and its status.
+
+    Parameters
+    ----------
+    id, experiment : str
+        The paper and the name of the claim, and the experiment that it belongs to.
+    place, quantity : str
+        Where the paper prints it, and what it is.
+    printed, computed : str
+        What the paper prints, and what was computed here; empty if the claim is open.
+    status, basis, apart : str
+        One of `STATUSES`, `BASES` and `APART` each; an open claim has no basis.
+    note : str
+        What stands in for the original, or what is needed to compute it.
+    """
+
+    id: str
+    experiment: str
+    place: str
+    quantity: str
+    printed: str
+    computed: str
+    status: str
+    basis: str
+    apart: str
+    note: str
 
 
 @cache
 def published() -> pd.DataFrame:
-    """Return all printed claims, indexed by id; CONTRIBUTING.md explains the columns, and a test checks the files."""
+    """Return all claims that the papers print.
+
+    Returns
+    -------
+    DataFrame
+        One row per claim, by its id. All values are text. CONTRIBUTING.md explains the
+        columns.
+    """
     papers = sorted({*PUBLISHED.glob("*.csv")} - {PUBLISHED / "experiments.csv"})
     claims = pd.concat(map(_read, papers)).set_index("id")
-    return claims.assign(
-        experiment=claims.index.str.split("/").str[0] + "/" + claims["experiment"]
-    )
+
+    paper_of_claim = claims.index.str.split("/").str[0]
+    return claims.assign(experiment=paper_of_claim + "/" + claims["experiment"])
 
 
 def check(
-    claim_id: str, value=None, *, basis: str | None = None, found: str | None = None
+    claim_id: str,
+    value: Value | None = None,
+    *,
+    basis: str | None = None,
+    detail: str | None = None,
 ) -> Claim:
-    """Return a printed claim with what was computed for it and its status. Never raises on disagreement.
+    """Compare a printed claim with what was computed for it.
 
-    value : a number (in the printed unit), a pair of numbers for an interval, or a truth value for a statement; None
-        for an open claim, for an input that was used as it is printed, and where a substitute cannot decide.
-    basis : one of `BASES`; by default that of the published table. Only there does its note speak of what stands in.
-    found : what the "{}" in the published note stands for.
+    A disagreement is recorded as the status of the claim and never raises an error.
 
+    Parameters
+    ----------
+    claim_id : str
+        The id of the claim in `data/published/`.
+    value : float, pair of float or bool, optional
+        A number in the printed unit, the two ends of an interval, or whether a
+        statement holds. None for an open claim, for an input that was used as it is
+        printed, and if a substitute cannot decide.
+    basis : str, optional
+        One of `BASES`; by default that of the published table. The note of the table
+        holds for that basis only.
+    detail : str, optional
+        The text for the place "{}" in the published note. With another basis, the note
+        as a whole.
+
+    Returns
+    -------
+    Claim
+        The claim with its status.
+
+    Raises
+    ------
+    ValueError
+        If there is no such claim or basis, if the value is not one for this kind of
+        claim, or if the note needs a detail.
+
+    Examples
+    --------
     >>> check("ethayarajh2020/winobias/n", 11903).status
     'reproduced'
     """
@@ -95,258 +166,433 @@ def check(
             f"claim_id must be an id in data/published/, found {claim_id!r}"
         )
     row = published().loc[claim_id]
-    note = (
-        row["note"] if basis in (None, row["basis"]) else "{}" if found else ""
-    ).replace("{}", found or "{}")
-    basis = basis or row["basis"]
-    check_word("basis", basis, BASES)
-    if "{}" in note:
-        raise ValueError(
-            f"found must say what the note of {claim_id!r} leaves open, {note!r}"
-        )
-    if value is None and basis == "input":
-        value = _printed(row)
-    status = _status(claim_id, row, value, basis)
-    printed = (
-        row["printed"] + (f" ± {row['error']}" if row["error"] else "") + row["unit"]
-    )
-    computed = (
-        ("undecided" if status == "inconclusive" else "")
-        if value is None
-        else _written(row, value)
-    )
-    shown = row[["experiment", "place", "quantity"]]
+    used_basis = basis or row["basis"]
+    check_word("basis", used_basis, BASES)
+    note = _note(row, used_basis, detail)
+
+    computed = _computed_numbers(row, value, used_basis)
+    status = _status(row, computed, used_basis)
+    if computed is not None:
+        computed_text = _written(row, computed)
+    elif status == "inconclusive":
+        computed_text = "undecided"
+    else:
+        computed_text = ""
+
     return Claim(
-        claim_id,
-        *shown,
-        printed,
-        computed,
-        status,
-        basis.replace("open", ""),
-        row["apart"],
-        note,
+        id=claim_id,
+        experiment=row["experiment"],
+        place=row["place"],
+        quantity=row["quantity"],
+        printed=_printed_text(row),
+        computed=computed_text,
+        status=status,
+        basis="" if used_basis == "open" else used_basis,
+        apart=row["apart"],
+        note=note,
     )
 
 
-def record(notebook: str, values: Mapping, *, found=None, basis=None) -> pd.DataFrame:
-    """Write what a notebook computed to `build/ledger/<notebook>.csv`, and return it for display.
+def record(
+    notebook: str,
+    values: Mapping[str, Value | None],
+    *,
+    details: Mapping[str, str] | None = None,
+    basis: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Write what a notebook computed to `build/ledger/<notebook>.csv`.
 
-    values : by claim, its id less the name of the paper; all claims that the published table gives to this notebook,
-        except open ones and inputs that were used as printed.
-    found, basis : by claim, as in `check`; "original" where it was computed from genuine files this time.
+    Parameters
+    ----------
+    notebook : str
+        The notebook, as the published tables name it.
+    values : mapping of str to value
+        What was computed, by the id of the claim without the name of the paper. All
+        claims of this notebook need a value, except open ones and inputs that were used
+        as they are printed.
+    details : mapping of str to str, optional
+        The details of notes, by claim, as in `check`.
+    basis : mapping of str to str, optional
+        The basis, by claim, if it differs from the published table: "original" for
+        what was computed from genuine files this time.
+
+    Returns
+    -------
+    DataFrame
+        One row per claim of the notebook, for display.
+
+    Raises
+    ------
+    ValueError
+        If a claim has no value, or if a value belongs to no claim of this notebook.
     """
     claims = published()[published()["notebook"] == notebook]
     if claims.empty:
         raise ValueError(
             f"notebook must be one that the published tables name, found {notebook!r}"
         )
-    paper, found, basis = claims.index[0].split("/")[0], found or {}, basis or {}
-    claims = claims.rename(index=lambda name: name.removeprefix(f"{paper}/"))
-    if strange := [name for name in [*values, *found] if name not in claims.index]:
-        raise ValueError(
-            f"values and found must name claims that {notebook} answers, found {strange[0]!r}"
-        )
-    if missing := [
-        name
-        for name in claims.index[~claims["basis"].isin(["input", "open"])]
-        if name not in values
-    ]:
-        raise ValueError(
-            f"values lacks {len(missing)} claim(s) that {notebook} answers: {', '.join(missing[:10])}"
-        )
+    paper, _, _ = claims.index[0].partition("/")
+    basis_of_claim = claims["basis"].rename(lambda name: name.removeprefix(f"{paper}/"))
+
+    detail_of_claim = details or {}
+    other_basis = basis or {}
+    _check_answers(notebook, basis_of_claim, values, detail_of_claim)
+
     table = pd.DataFrame(
         check(
             f"{paper}/{name}",
             values.get(name),
-            basis=basis.get(name),
-            found=found.get(name),
+            basis=other_basis.get(name),
+            detail=detail_of_claim.get(name),
         )
-        for name in claims.index
+        for name in basis_of_claim.index
     )
     write_csv(table, PARTS / f"{notebook}.csv")
     return table
 
 
 def assemble() -> pd.DataFrame:
-    """Put the notebooks' parts together, in the order of the papers; every printed claim must be answered."""
+    """Put together what all notebooks recorded.
+
+    Returns
+    -------
+    DataFrame
+        One row per printed claim, in the order of the papers.
+
+    Raises
+    ------
+    ValueError
+        If a notebook recorded nothing, or if a claim has no answer.
+    """
     claims = published()
     parts = [PARTS / f"{name}.csv" for name in sorted(set(claims["notebook"]))]
-    if missing := [path.stem for path in parts if not path.exists()]:
+    absent = [path.stem for path in parts if not path.exists()]
+    if absent:
         raise ValueError(
-            f"{PARTS} lacks what {', '.join(missing)} recorded; run `make reproduce`"
+            f"{PARTS} lacks what {', '.join(absent)} recorded; run `make reproduce`"
         )
-    answered = pd.concat(_read(path).assign(notebook=path.stem) for path in parts)
-    if open_ := sorted(set(claims.index) - set(answered["id"])):
+
+    answers = pd.concat(_read(path).assign(notebook=path.stem) for path in parts)
+    unanswered = sorted(set(claims.index) - set(answers["id"]))
+    if unanswered:
         raise ValueError(
-            f"{len(open_)} printed claim(s) that no notebook answers: {', '.join(open_[:10])}"
+            f"{len(unanswered)} printed claim(s) that no notebook answers: "
+            f"{', '.join(unanswered[:_MOST_NAMES])}"
         )
-    return answered.set_index("id").loc[claims.index].reset_index()
+    return answers.set_index("id").loc[claims.index].reset_index()
 
 
 def verdicts(table: pd.DataFrame) -> pd.DataFrame:
-    """Return each experiment with its numbers by status and its verdict, by the rule that `PAGE` states."""
-    known = _read(PUBLISHED / "experiments.csv").set_index("experiment")
+    """Return the verdict of each experiment.
 
-    def count(claims):
-        found = pd.crosstab(claims["experiment"], claims["status"])
-        return found.reindex(index=known.index, columns=STATUSES, fill_value=0)
+    An experiment is judged by its statements, if it has any, and otherwise by its
+    numbers. Its verdict is the status that most of them have.
 
-    judging = table[(table["apart"] == "") & (table["status"] != "input")]
-    kind, printed = (
-        judging["id"].map(published()[column]) for column in ("kind", "basis")
-    )
-    experiment, stated = judging["experiment"], kind == "statement"
-    judged = count(judging[stated | ~experiment.isin(experiment[stated])])
-    most = judged[[*STATUSES[::-1]]].idxmax(axis=1)
-    # Where genuine files took the place of every stand-in this time, nothing stands in.
-    again = experiment[
-        (judging["basis"] == "original") & printed.isin(["substitute", "open"])
-    ]
-    left = experiment[(judging["basis"] == "substitute") & (printed == "substitute")]
-    known.update(
-        known.loc[[*{*again} - {*left}]]
-        .replace("stand-in", "original")
-        .assign(stand_in="")
-    )
-    verdict = most.where(
-        known["stand_in"].eq("") | (most != "reproduced"), "consistent"
-    )
-    return known.join(count(judging)).assign(verdict=verdict)
+    Parameters
+    ----------
+    table : DataFrame
+        The claims with their statuses, from `assemble`.
 
+    Returns
+    -------
+    DataFrame
+        One row per experiment: what was original in it, how many of its claims have
+        each status, and its verdict.
+    """
+    recorded = _read(PUBLISHED / "experiments.csv").set_index("experiment")
+    claims = table[(table["apart"] == "") & (table["status"] != "input")]
+    experiments = _with_genuine_files(recorded, claims)
 
-def sentence(found: pd.DataFrame) -> str:
-    """Say how many experiments came out how: "9 of 24 experiments reproduced, 5 consistent, ..."."""
-    counts = found["verdict"].value_counts().reindex(STATUSES, fill_value=0)
-    others = [
-        f"{count} {status}"
-        for status, count in counts.items()
-        if count and status != "reproduced"
-    ]
-    return ", ".join(
-        [f"{counts['reproduced']} of {len(found)} experiments reproduced", *others]
+    is_statement = claims["id"].map(published()["kind"]) == "statement"
+    has_statements = claims["experiment"].isin(claims["experiment"][is_statement])
+    judging = _count_statuses(claims[is_statement | ~has_statements], experiments.index)
+    # `idxmax` takes the first of two that are equally frequent: here, the worse one.
+    most_frequent = judging[[*reversed(STATUSES)]].idxmax(axis=1)
+
+    # If something stands in for the original, nothing is reproduced.
+    is_too_good = (experiments["stand_in"] != "") & (most_frequent == "reproduced")
+    return experiments.join(_count_statuses(claims, experiments.index)).assign(
+        verdict=most_frequent.mask(is_too_good, "consistent")
     )
 
 
-def as_markdown(table: pd.DataFrame, found: pd.DataFrame) -> str:
-    """Return the ledger as a page: the experiments with their verdicts, what the statuses mean, and every claim."""
-    kinds, titles = (
-        table["apart"].where(table["apart"] != "", table["experiment"]),
-        found.index + ": " + found["title"],
-    )
-    parts = {
-        title: table[kinds == kind].to_dict("records")
-        for kind, title in {**titles, **APART}.items()
+def sentence(experiments: pd.DataFrame) -> str:
+    """Say how many experiments have which verdict.
+
+    Parameters
+    ----------
+    experiments : DataFrame
+        The experiments with their verdicts, from `verdicts`.
+
+    Returns
+    -------
+    str
+        For example "9 of 24 experiments reproduced, 5 consistent".
+
+    Examples
+    --------
+    >>> sentence(pd.DataFrame({"verdict": ["open", "reproduced", "open"]}))
+    '1 of 3 experiments reproduced, 2 open'
+    """
+    counts = experiments["verdict"].value_counts().reindex(STATUSES, fill_value=0)
+    phrases = [f"{counts['reproduced']} of {len(experiments)} experiments reproduced"]
+    for status, count in counts.items():
+        if count > 0 and status != "reproduced":
+            phrases.append(f"{count} {status}")
+    return ", ".join(phrases)
+
+
+def as_markdown(table: pd.DataFrame, experiments: pd.DataFrame) -> str:
+    """Return the ledger as a page of Markdown.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The claims with their statuses, from `assemble`.
+    experiments : DataFrame
+        The experiments with their verdicts, from `verdicts`.
+
+    Returns
+    -------
+    str
+        The experiments, what the statuses mean, and every claim.
+    """
+    section_of_claim = table["apart"].where(table["apart"] != "", table["experiment"])
+    titles = dict(experiments.index + ": " + experiments["title"])
+    titles.update(APART)
+    claims_by_title = {
+        title: table[section_of_claim == section].to_dict("records")
+        for section, title in titles.items()
     }
-    how = {
-        "trim_blocks": True,
-        "keep_trailing_newline": True,
-        "undefined": jinja2.StrictUndefined,
-    }
+
     page = jinja2.Template(
-        PAGE.read_text(encoding="utf-8"),
-        finalize=lambda cell: str(cell).replace("|", "\\|"),
-        **how,
+        _PAGE.read_text(encoding="utf-8"),
+        finalize=_cell,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
     )
     return page.render(
-        sentence=sentence(found),
-        experiments=found.to_dict("index"),
+        sentence=sentence(experiments),
+        experiments=experiments.to_dict("index"),
         statuses=STATUSES,
-        parts=parts,
+        parts=claims_by_title,
     )
 
 
-def draw(found: pd.DataFrame) -> None:
-    """Draw the verdicts: one bar per experiment, its claims by status with their counts."""
+def draw(experiments: pd.DataFrame) -> None:
+    """Draw the verdicts: one bar per experiment, with its claims by status.
+
+    Parameters
+    ----------
+    experiments : DataFrame
+        The experiments with their verdicts, from `verdicts`.
+    """
     from fairlib import plots
 
     plots.use_style()
-    counts = found[[*STATUSES[:-1]]].set_axis(found["title"])
-    _, ax = plots.plt.subplots(figsize=(plots.WIDTH, 0.9 + 0.24 * len(counts)))
+    counts = experiments[[*_COLOUR_AND_HATCH]].set_axis(experiments["title"])
     shares = counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
+    figure, ax = plots.plt.subplots(figsize=(plots.WIDTH, 0.9 + 0.24 * len(counts)))
     shares.plot.barh(
-        stacked=True, ax=ax, color=COLOURS, edgecolor="black", linewidth=0.6, width=0.8
+        stacked=True,
+        ax=ax,
+        color=[colour for colour, _ in _COLOUR_AND_HATCH.values()],
+        edgecolor="black",
+        linewidth=0.6,
+        width=0.8,
     )
-    look = {
-        "label_type": "center",
-        "fontsize": 8,
-        "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.4},
-    }
-    for bars, status, hatch in zip(ax.containers, counts, HATCHES, strict=True):
-        ax.bar_label(bars, labels=counts[status].astype(str).replace("0", ""), **look)
+
+    for bars, status in zip(ax.containers, counts, strict=True):
+        _, hatch = _COLOUR_AND_HATCH[status]
+        ax.bar_label(
+            bars,  # type: ignore[arg-type]  # `barh` adds containers of bars only
+            labels=counts[status].astype(str).replace("0", ""),
+            label_type="center",
+            fontsize=8,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4},
+        )
         plots.plt.setp(bars, hatch=hatch)
-    for place, verdict in enumerate(found["verdict"]):
+    for place, verdict in enumerate(experiments["verdict"]):
         ax.text(1.02, place, verdict, va="center", fontsize=8)
-    ax.set(
-        xlabel="share of an experiment's claims that could have failed",
-        ylabel="",
-        xlim=(0, 1),
-    )
+
+    ax.set_xlabel("share of an experiment's claims that could have failed")
+    ax.set(ylabel="", xlim=(0, 1))
     ax.invert_yaxis()
     ax.legend(ncols=3, loc="lower right", bbox_to_anchor=(1.2, 1.0), frameon=False)
-    plots.save(ax.figure, "ledger", caption=f"{sentence(found)} (figures/ledger.csv).")
+    caption = f"{sentence(experiments)} (figures/ledger.csv)."
+    plots.save(figure, "ledger", caption=caption)
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m fairlib ledger`: write figures/ledger.{csv,md,svg,png} from what the notebooks recorded."""
-    argparse.ArgumentParser(
-        prog="python -m fairlib ledger", description=main.__doc__
-    ).parse_args(arguments)
+    """Write figures/ledger.{csv,md,svg,png} from what the notebooks recorded.
+
+    Parameters
+    ----------
+    arguments : list of str
+        The words after `python -m fairlib ledger`; there are none but `--help`.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m fairlib ledger",
+        description="Write figures/ledger.{csv,md,svg,png} from the notebooks' parts.",
+    )
+    parser.parse_args(arguments)
+
     table = assemble()
-    found = verdicts(table)
+    experiments = verdicts(table)
+    page = as_markdown(table, experiments)
+
+    def write_page(path: Path) -> None:
+        path.write_text(page, encoding="utf-8")
+
     write_csv(table, FIGURES / "ledger.csv")
-    draw(found)
-    write_whole(
-        FIGURES / "ledger.md",
-        lambda path: path.write_text(as_markdown(table, found), encoding="utf-8"),
-    )
-    sys.stdout.write(f"ledger: {sentence(found)}\n")
+    draw(experiments)
+    write_whole(FIGURES / "ledger.md", write_page)
+    sys.stdout.write(f"ledger: {sentence(experiments)}\n")
 
 
-def _status(claim_id: str, row: pd.Series, value, basis: str) -> str:
-    """Return the status that follows from a claim's value and basis."""
-    agrees, does_not = BASES[basis]
-    if value is None and basis in ("open", "substitute"):
-        return does_not
+def _read(path: Path) -> pd.DataFrame:
+    """Read a table whose values are all text."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def _check_answers(
+    notebook: str,
+    basis_of_claim: pd.Series,
+    values: Mapping[str, Value | None],
+    details: Mapping[str, str],
+) -> None:
+    """Raise an error unless a notebook answers its own claims, and all of them."""
+    for name in [*values, *details]:
+        if name not in basis_of_claim:
+            raise ValueError(
+                f"values and details must name claims that {notebook} answers, "
+                f"found {name!r}"
+            )
+
+    needs_value = ~basis_of_claim.isin(["input", "open"])
+    missing = [name for name in basis_of_claim.index[needs_value] if name not in values]
+    if missing:
+        raise ValueError(
+            f"values lacks {len(missing)} claim(s) that {notebook} answers: "
+            f"{', '.join(missing[:_MOST_NAMES])}"
+        )
+
+
+def _note(row: pd.Series, basis: str, detail: str | None) -> str:
+    """Return the note of a claim; the published note holds for its own basis only."""
+    if basis != row["basis"]:
+        return detail or ""
+
+    note = row["note"]
+    if detail:
+        note = note.replace("{}", detail)
+    if "{}" in note:
+        raise ValueError(
+            f"detail must say what the note of {row.name!r} leaves open, {note!r}"
+        )
+    return note
+
+
+def _computed_numbers(
+    row: pd.Series, value: Value | None, basis: str
+) -> np.ndarray | None:
+    """Return what was computed, as numbers, after a check; None if there is nothing."""
     if basis == "open":
+        if value is not None:
+            raise ValueError(
+                f"value of {row.name!r} must be None while its basis is 'open', "
+                f"found {value!r}"
+            )
+        return None
+    if value is None and basis == "substitute":
+        return None
+
+    printed = _printed_numbers(row)
+    # An input without a value was used as it is printed.
+    used_value = printed if value is None and basis == "input" else value
+    numbers = np.array(used_value, dtype=float, ndmin=1)
+    if len(numbers) != len(printed) or not np.isfinite(numbers).all():
         raise ValueError(
-            f"value of {claim_id!r} must be None while its basis is 'open', found {value!r}"
+            f"value of {row.name!r} must be finite, 2 for an interval, "
+            f"None if undecided, found {value!r}"
         )
-    values, printed = np.array(value, dtype=float, ndmin=1), _printed(row)
-    if len(values) != len(printed) or not np.isfinite(values).all():
-        raise ValueError(
-            f"value of {claim_id!r} must be finite, 2 for an interval, None if undecided, found {value!r}"
-        )
+    return numbers
+
+
+def _status(row: pd.Series, computed: np.ndarray | None, basis: str) -> str:
+    """Return the status that follows from what was computed, and on what basis."""
+    if_it_agrees, if_not = BASES[basis]
+    if computed is not None and _agrees(row, computed, basis):
+        return if_it_agrees
+    return if_not
+
+
+def _agrees(row: pd.Series, computed: np.ndarray, basis: str) -> bool:
+    """Return whether what was computed agrees with what is printed."""
     if row["kind"] == "statement":
-        return agrees if values[0] else does_not
-    if (
-        basis == "substitute"
-        and row["error"]
-        and abs(values[0] - float(printed[0])) <= float(row["error"])
-    ):
-        return agrees
-    return agrees if all(map(_equal_after_rounding, printed, values)) else does_not
+        return bool(computed[0])
+
+    printed = _printed_numbers(row)
+    if basis == "substitute" and row["error"]:
+        # A substitute need not be equal: it may lie inside the printed interval.
+        distance = abs(computed[0] - float(printed[0]))
+        if distance <= float(row["error"]):
+            return True
+    return all(map(_equal_after_rounding, printed, computed))
 
 
-def _printed(row: pd.Series) -> list[str]:
-    """Return the numbers that are printed; that of a statement is its truth."""
-    return (
-        ["1"] if row["kind"] == "statement" else row["printed"].strip("()[]").split(",")
-    )
+def _printed_numbers(row: pd.Series) -> list[str]:
+    """Return the numbers that are printed; a statement is printed as true."""
+    if row["kind"] == "statement":
+        return ["1"]
+    return row["printed"].strip("()[]").split(",")
 
 
 def _equal_after_rounding(printed: str, value: float) -> bool:
-    half_a_unit = (
-        Decimal(1).scaleb(Decimal(printed).as_tuple().exponent) / 2
-    )  # a tie may round either way
-    return abs(Decimal(float(value)) - Decimal(printed)) <= half_a_unit * Decimal(
-        "1.000001"
-    )
+    """Return whether a value, rounded to the printed digits, is what is printed."""
+    number = Decimal(printed)
+    unit_of_last_digit = Decimal(1).scaleb(int(number.as_tuple().exponent))
+    distance = abs(Decimal(float(value)) - number)
+    return distance <= unit_of_last_digit * _TOLERANCE_IN_UNITS
 
 
-def _written(row: pd.Series, value) -> str:
+def _printed_text(row: pd.Series) -> str:
+    """Write what is printed, with its error and its unit."""
+    error = f" ± {row['error']}" if row["error"] else ""
+    return f"{row['printed']}{error}{row['unit']}"
+
+
+def _written(row: pd.Series, computed: np.ndarray) -> str:
+    """Write what was computed."""
     if row["kind"] == "statement":
-        return "holds" if value else "does not hold"
-    written = ", ".join(
-        f"{number:.6g}" for number in np.array(value, dtype=float, ndmin=1)
-    )
-    return f"({written})" if row["kind"] == "interval" else written
+        return "holds" if computed[0] else "does not hold"
+
+    numbers = ", ".join(f"{number:.6g}" for number in computed)
+    return f"({numbers})" if row["kind"] == "interval" else numbers
+
+
+def _count_statuses(claims: pd.DataFrame, experiments: pd.Index) -> pd.DataFrame:
+    """Count the claims of each experiment by their status."""
+    counts = pd.crosstab(claims["experiment"], claims["status"])
+    return counts.reindex(index=experiments, columns=STATUSES, fill_value=0)
+
+
+def _with_genuine_files(
+    experiments: pd.DataFrame, claims: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the experiments; nothing stands in if genuine files took every place."""
+    before = claims["id"].map(published()["basis"])
+    is_new = (claims["basis"] == "original") & before.isin(["substitute", "open"])
+    is_left = (claims["basis"] == "substitute") & (before == "substitute")
+
+    genuine = set(claims["experiment"][is_new]) - set(claims["experiment"][is_left])
+    changed = experiments.loc[list(genuine)].replace("stand-in", "original")
+    result = experiments.copy()
+    result.update(changed.assign(stand_in=""))
+    return result
+
+
+def _cell(value: object) -> str:
+    """Write a value for a cell of a Markdown table."""
+    return str(value).replace("|", "\\|")

@@ -1,5 +1,7 @@
 import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -72,7 +74,7 @@ def test_bundled_tables_follow_from_the_originals(name):
 
 
 def test_reconstruction_follows_from_what_is_bundled():
-    """The one bundled table that is no count of originals can be rebuilt by everybody."""
+    """The one table that is no count of originals can be rebuilt by everybody."""
     rebuilt = data.recipe_of("mnli_costs")(bundle=True)
     pd.testing.assert_frame_equal(rebuilt, fairlib.load("mnli_costs", source="bundled"))
 
@@ -142,12 +144,25 @@ def test_command_line_reports_one_line(capsys):
     )  # not "at hand": there is nothing to look for
 
 
+def test_the_help_of_the_command_line_imports_no_room():
+    code = "import sys, fairlib.__main__ as door; sys.argv[1:] = ['--help']; "
+    code += "import atexit; atexit.register(lambda: print(*sys.modules)); door.main()"
+    printed = subprocess.check_output(
+        [sys.executable, "-c", code], cwd=data.ROOT, text=True
+    )
+    assert "which groups a classifier treats differently" in printed
+    loaded = printed.splitlines()[-1].split()
+    assert [name for name in loaded if name.startswith("fairlib.")] == [
+        "fairlib.__main__"
+    ]
+    assert not {"numpy", "pandas"} & {*loaded}
+
+
 def test_no_pickle_is_ever_loaded_but_by_a_reader_that_refuses_code():
     for path in (data.ROOT / "fairlib").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        if (
-            path.name == "image_sets.py"
-        ):  # its files were released so; test_training_images.py gives it code to refuse
+        # Its files were released so; test_training_images.py gives it code to refuse.
+        if path.name == "image_sets.py":
             assert not re.search(r"pickle\.loads?\(|read_pickle", text)
             continue
         assert (

@@ -1,4 +1,4 @@
-"""The same numbers from every engine that holds the rows, to 1e-12, and only counts come back."""
+"""Every engine that holds the rows gives the same numbers, to 1e-12."""
 
 import datetime
 import shutil
@@ -160,7 +160,7 @@ SMALL = pd.DataFrame(
 
 
 def groups_of(table):
-    """The order of groups, in which the metrics of two subtract, and that of an audit."""
+    """Return the order of groups for the metrics, which is that of an audit too."""
     audited = fairlib.audit(
         table, group="group", label="label", prediction="prediction", probability="p_1"
     ).counts
@@ -195,7 +195,10 @@ def test_arrays_keep_the_order_of_their_categories():
 
 
 def test_an_enum_of_polars_has_an_order_and_its_categories_have_none():
-    """The codes of these hang on what the process met before: newer versions of polars sort them by name themselves."""
+    """The codes of categories depend on what the process met before.
+
+    Newer versions of polars sort categories by name themselves.
+    """
     polars = pytest.importorskip("polars")
     kept = polars.Series(["m", "f"]).cast(
         polars.Categorical
@@ -403,11 +406,15 @@ def test_a_file_larger_than_the_memory_that_duckdb_may_take(tmp_path):
         }
     )
     engine.sql(f"""
-        COPY (SELECT i % 7 AS "group", i % 2 AS label, hash(i) % 3 = 0 AS hit, hash(i) / 18446744073709551616 AS p_1
-              FROM range({n}) AS rows(i)) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 50000)""")
+        COPY (
+            SELECT i % 7 AS "group", i % 2 AS label, hash(i) % 3 = 0 AS hit,
+                   hash(i) / 18446744073709551616 AS p_1
+            FROM range({n}) AS rows(i)
+        ) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 50000)""")
     assert path.stat().st_size > limit * 2**20
     rows = engine.sql(
-        f"SELECT *, CASE WHEN hit THEN label ELSE 1 - label END AS prediction FROM read_parquet('{path}')"
+        "SELECT *, CASE WHEN hit THEN label ELSE 1 - label END AS prediction "
+        f"FROM read_parquet('{path}')"
     )
     found = fairlib.measure(rows, ["TPRGap", "AvgGF"], bins=100)
     assert tables.counts(rows, ["group"])[tables.COUNT].sum() == n

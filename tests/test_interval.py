@@ -1,4 +1,7 @@
-"""Intervals, runs of a training, and the bootstrap of counts: against theory, against SciPy, and in any batches."""
+"""Intervals, runs of a training and the bootstrap of counts.
+
+They are tested against theory, against SciPy, and with several threads.
+"""
 
 import math
 
@@ -10,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairlib import Interval, measure, resampling
 
-# --- Interval ---------------------------------------------------------------------------------------------------------
+# --- Interval ---
 
 
 def test_prints_as_documented():
@@ -116,16 +119,21 @@ def difference(counts):
     return rates[:, 0] - rates[:, 1]
 
 
-def drawn(
-    counts, statistic=lambda counts: counts.reshape(len(counts), -1)[:, 0], **options
-):
-    """The interval, and all that the statistic was asked."""
-    asked = []
-    found = resampling.bootstrap(
-        counts, lambda counts: asked.append(counts) or statistic(counts), **options
-    )
-    (only,) = asked  # it is called once
-    return found, only
+def first_count(counts):
+    return counts.reshape(len(counts), -1)[:, 0]
+
+
+def drawn(counts, statistic=first_count, **options):
+    """Return the interval, and the counts that the statistic was called with."""
+    calls = []
+
+    def recorded(counts):
+        calls.append(counts)
+        return statistic(counts)
+
+    interval = resampling.bootstrap(counts, recorded, **options)
+    (only_call,) = calls
+    return interval, only_call
 
 
 def test_the_variance_of_a_rate_is_that_of_theory():
@@ -145,17 +153,14 @@ def test_the_variance_of_a_rate_is_that_of_theory():
 
 
 def test_replicates_are_counts_of_rows_drawn_with_replacement():
-    """Each count is binomial, together they are n, and two of them have the covariance -n p q."""
-    found = drawn([5, 3, 2], resamples=20_000, rng=1)[1][1:]
-    assert (found.sum(axis=1) == 10).all()
+    """Each count is binomial, they add up to n, and two have the covariance -n p q."""
+    _, counts = drawn([5, 3, 2], resamples=20_000, rng=1)
+    replicates = counts[1:]
+    assert (replicates.sum(axis=1) == 10).all()
+    frequencies = np.bincount(replicates[:, 0].astype(int), minlength=11)
     expected = 20_000 * stats.binom.pmf(np.arange(11), 10, 0.5)
-    assert (
-        stats.chisquare(
-            np.bincount(found[:, 0].astype(int), minlength=11), expected
-        ).pvalue
-        > 1e-3
-    )
-    assert np.cov(found.T)[1, 2] == pytest.approx(-10 * 0.3 * 0.2, abs=0.05)
+    assert stats.chisquare(frequencies, expected).pvalue > 1e-3
+    assert np.cov(replicates.T)[1, 2] == pytest.approx(-10 * 0.3 * 0.2, abs=0.05)
 
 
 def test_the_interval_is_that_of_scipys_bootstrap_of_rows():
@@ -181,7 +186,7 @@ def test_the_interval_is_that_of_scipys_bootstrap_of_rows():
     assert difference(counts[1:]).std(ddof=1) == pytest.approx(
         theirs.standard_error, rel=4 / np.sqrt(20_000)
     )
-    # Of a 2.5 % quantile among B nearly normal values, relative to their standard deviation.
+    # The error of a 2.5 % quantile of B nearly normal values, in standard deviations.
     monte_carlo = np.sqrt(2 * 0.025 * 0.975 / 20_000) / stats.norm.pdf(
         stats.norm.ppf(0.025)
     )
@@ -201,7 +206,7 @@ def test_the_statistic_is_asked_for_the_data_first():
 
 
 def test_an_undefined_replicate_counts_as_the_worst_of_both_ends():
-    """A group of one example is missing from a good third of the resamples: then nothing is known of its rate."""
+    """A group of one example is missing from a third of the draws: its rate is open."""
     found, counts = drawn([[1, 0], [500, 499]], difference, resamples=500, rng=6)
     assert (counts[1:, 0].sum(axis=1) == 0).mean() == pytest.approx(
         np.exp(-1), abs=0.09
@@ -213,6 +218,27 @@ def test_an_undefined_replicate_counts_as_the_worst_of_both_ends():
 
     rare = resampling.bootstrap(ERRORS, undefined_once, resamples=1000)
     assert np.isfinite([rare.low, rare.high]).all()
+
+
+@pytest.mark.parametrize(
+    ("confidence", "resamples", "low", "high"),
+    [
+        (0.95, 71, 1, 69),  # between the draws 1 and 2 (at 1.75), 68 and 69 (68.25)
+        (0.94, 34, 0, 33),  # between the draws 0 and 1 (at 0.99), 32 and 33 (32.01)
+    ],
+)
+def test_between_two_draws_an_end_is_the_outer_one(confidence, resamples, low, high):
+    """Every other method to take a quantile gives a shorter interval here."""
+    middle = resamples / 2
+    shuffled = np.random.default_rng(9).permutation(resamples)
+
+    def ranks(counts):
+        return np.r_[middle, shuffled]
+
+    interval = resampling.bootstrap(
+        ERRORS, ranks, resamples=resamples, confidence=confidence
+    )
+    assert (interval.estimate, interval.low, interval.high) == (middle, low, high)
 
 
 def test_an_undefined_estimate_has_no_interval():
@@ -255,7 +281,7 @@ def test_resamples_and_confidence_are_checked():
 
 
 def resampled():
-    """Everything here that draws, on data large enough for a matrix product in several threads."""
+    """Yield all that is drawn, on data large enough for products in several threads."""
     rng, n = np.random.default_rng(8), 20_000
     group, label = rng.integers(3, size=n), rng.integers(2, size=n)
     wrong = rng.random(n) < 0.1 + 0.02 * group

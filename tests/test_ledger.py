@@ -195,7 +195,7 @@ def write_claims(path, rows):
     ],
 )
 def test_status_follows_from_value_and_basis(desk, claim, value, basis, status):
-    found = ledger.check(claim, value, basis=basis, found="5")
+    found = ledger.check(claim, value, basis=basis, detail="5")
     assert found.status == status
     assert found.computed
 
@@ -214,7 +214,7 @@ def test_bad_calls_are_refused(desk):
         ledger.check("demo/rate", 1, basis="guess")
     with pytest.raises(
         ValueError,
-        match="found must say what the note of 'demo/p' leaves open, 'a stand-in: {}'",
+        match="detail must say what the note of 'demo/p' leaves open, 'a stand-in: {}'",
     ):
         ledger.check("demo/p", 1)
     with pytest.raises(
@@ -249,7 +249,7 @@ def test_a_notebook_answers_all_its_claims_and_no_others(desk):
     ):
         ledger.record("01_one", {"rate": 0.116})
     table = ledger.record(
-        "02_two", TWO, found={"p": "of 7 seeds"}, basis={"mean": "original"}
+        "02_two", TWO, details={"p": "of 7 seeds"}, basis={"mean": "original"}
     ).set_index("id")
     assert table.loc["demo/p", ["status", "note"]].tolist() == [
         "consistent",
@@ -271,7 +271,7 @@ def test_a_notebook_answers_all_its_claims_and_no_others(desk):
         {"p": "of 7 seeds", "range": "five trainings"},
     )
     table = ledger.record(
-        "02_two", answers, found=said, basis={"range": "substitute"}
+        "02_two", answers, details=said, basis={"range": "substitute"}
     ).set_index("id")
     assert table.loc["demo/range", ["status", "note"]].tolist() == [
         "consistent",
@@ -295,7 +295,7 @@ def test_assembly_wants_every_claim_answered(desk):
     ):
         ledger.assemble()
     ledger.record("01_one", ONE)
-    ledger.record("02_two", TWO, found={"p": "x"})
+    ledger.record("02_two", TWO, details={"p": "x"})
     table = ledger.assemble()
     assert table["id"].tolist() == [
         row[0] for row in CLAIMS
@@ -314,20 +314,17 @@ def test_assembly_wants_every_claim_answered(desk):
 def test_pages_are_written_and_the_same_twice(desk, monkeypatch):
     monkeypatch.setattr("fairlib.plots.FIGURES", desk / "figures")
     ledger.record("01_one", ONE)
-    ledger.record("02_two", TWO, found={"p": "x"})
+    ledger.record("02_two", TWO, details={"p": "x"})
     ledger.main([])
     names = ["ledger.csv", "ledger.md", "ledger.png", "ledger.svg"]
     first = {name: (desk / "figures" / name).read_bytes() for name in names}
     ledger.main([])
     assert first == {name: (desk / "figures" / name).read_bytes() for name in names}
     page = first["ledger.md"].decode()
-    assert (
-        "1 of 2 experiments reproduced, 1 open." in page
-    )  # the second: one each of three statuses, and the worst of them
-    assert (
-        "| demo/one | The first | original | - | - | original |  | reproduced | 2 reproduced |"
-        in page
-    )
+    # The second has three statuses, each once, so the worst of them is its verdict.
+    assert "1 of 2 experiments reproduced, 1 open." in page
+    row = "| demo/one | The first | original | - | - | original |  | reproduced "
+    assert f"{row}| 2 reproduced |" in page
     assert re.findall(r"^- \*\*(\w+)\*\*: .", page, flags=re.MULTILINE) == [
         *ledger.STATUSES
     ]
@@ -394,7 +391,7 @@ def test_nothing_stands_in_where_genuine_files_took_every_place(desk):
             dict.fromkeys(original, "original"),
             {"p": 0.872, "mean": 0.5, "range": (0.0, 0.12)},
         )
-        ledger.record("02_two", answers, found={"p": "x"}, basis=basis)
+        ledger.record("02_two", answers, details={"p": "x"}, basis=basis)
         row = ledger.verdicts(ledger.assemble()).loc["demo/two"]
         assert row[["stand_in", "model", "verdict"]].tolist() == [
             stand_in,
@@ -404,7 +401,7 @@ def test_nothing_stands_in_where_genuine_files_took_every_place(desk):
 
 
 def broken(folder):
-    """Name what the published files of a folder break, each rule with the first claim that breaks it."""
+    """Name the rules that a folder's files break, and the first claim that does so."""
     found, ids = [], []
     experiments = pd.read_csv(folder / "experiments.csv")["experiment"].tolist()
     for path in set(folder.glob("*.csv")) - {folder / "experiments.csv"}:
@@ -473,7 +470,7 @@ def test_the_published_files_break_no_rule():
 
 
 def test_every_printed_number_stands_in_the_committed_ledger():
-    """What is committed in figures/ answers exactly the claims of data/published/, with a value wherever it says so."""
+    """The committed ledger answers exactly the claims of data/published/."""
     table = pd.read_csv(
         ROOT / "figures" / "ledger.csv", dtype=str, keep_default_na=False
     )

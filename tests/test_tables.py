@@ -1,5 +1,6 @@
 """A table of counts says the same as its rows, whoever counted them."""
 
+import pickle
 from types import SimpleNamespace
 
 import hypothesis.strategies as st
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 
 import fairlib
 from fairlib import tables
+from fairlib.tables import opening
 
 rows = st.lists(
     st.tuples(st.sampled_from("abc"), st.integers(0, 1), st.integers(0, 1)),
@@ -21,7 +23,7 @@ rows = st.lists(
 
 
 def predictions(n=3000, seed=0, digits=2):
-    """Three groups of unequal size, two classes, scores with few digits so that rows repeat."""
+    """Three groups, two classes, and scores with few digits, so that rows repeat."""
     rng = np.random.default_rng(seed)
     group = rng.choice(["a", "b", "c"], size=n, p=[0.6, 0.3, 0.1])
     label = rng.choice(["neg", "pos"], size=n)
@@ -64,7 +66,7 @@ def test_measure_takes_counts_for_rows(metrics):
 
 
 def test_what_is_measured_does_not_depend_on_how_many_rows_are_alike():
-    """Where hardly any two rows are alike they stay rows; both ways lead to the same values."""
+    """Where hardly any two rows are alike they stay rows; the values are the same."""
     frame = predictions(n=400, digits=17)
     rounded = pd.concat([frame] * 3)
     pd.testing.assert_frame_equal(
@@ -83,7 +85,7 @@ def test_auc_takes_counts_for_rows():
 
 
 def test_templates_take_counts_for_rows():
-    """Sources and terms stay together when their rows are counted, so that the same replicates are drawn."""
+    """Sources and terms stay together when rows are counted, so the draws are alike."""
     rng = np.random.default_rng(1)
     keys = pd.MultiIndex.from_product(
         [range(6), ["a", "b"], range(3)], names=["source", "group", "term"]
@@ -115,7 +117,10 @@ def test_binned_scores_keep_their_bound():
 
 
 def test_a_binned_equality_gap_keeps_its_bound():
-    """It changes by at most half the chance that a score of the group and one of the background share a bin."""
+    """It changes by at most half the chance that two scores share a bin.
+
+    One is a score of the group, the other one of the background.
+    """
     frame = predictions(digits=17)
     exact = fairlib.measure(frame, "PosAvgEG").set_index(["class", "group"])["value"]
     found = fairlib.measure(frame, "PosAvgEG", bins=20).set_index(["class", "group"])[
@@ -191,8 +196,8 @@ def folder(tmp_path):
 
 
 def test_a_folder_of_parquet_files_is_read_in_parts(folder, monkeypatch):
-    monkeypatch.setattr(tables, "ROWS", 100)
-    monkeypatch.setattr(tables, "MOST_PENDING", 200)
+    monkeypatch.setattr(opening, "ROWS_PER_PART", 100)
+    monkeypatch.setattr(tables, "_MOST_PENDING_ROWS", 200)
     for path in (folder, str(folder), folder / "0.parquet"):
         expected = pd.read_parquet(path)
         pd.testing.assert_frame_equal(
@@ -202,7 +207,7 @@ def test_a_folder_of_parquet_files_is_read_in_parts(folder, monkeypatch):
 
 def test_a_dataset_is_read_in_parts(monkeypatch):
     datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr(tables, "ROWS", 100)
+    monkeypatch.setattr(opening, "ROWS_PER_PART", 100)
     frame = predictions()
     dataset = (
         datasets.Dataset.from_pandas(frame)
@@ -216,7 +221,7 @@ def test_a_dataset_is_read_in_parts(monkeypatch):
 
 
 def test_parts_without_rows_change_nothing(folder):
-    """Such as engines write into a folder; and a dataset may lose all its rows to a filter."""
+    """Engines write such parts into a folder; a filter may leave no rows at all."""
     datasets = pytest.importorskip("datasets")
     frame = pd.read_parquet(folder).assign(women=1, right=0)
     table = pa.Table.from_pandas(frame, preserve_index=False)
@@ -278,7 +283,7 @@ def test_everything_else_reads_folders_and_datasets_too(folder):
         ),
         (
             lambda d: fairlib.measure(d.assign(people=0.5), count="people"),
-            "'people' must hold counts .* parts of one",
+            "'people' must hold counts .* found a fraction",
         ),
         (
             lambda d: fairlib.measure(d.assign(people=np.nan), count="people"),
@@ -418,6 +423,30 @@ def test_counts_are_those_of_a_group_by(data):
         tuple(None if pd.isna(v) else v for v in key): size
         for key, size in zip(keys, expected, strict=True)
     }
+
+
+def test_what_a_column_must_hold_is_checked_in_the_same_pass():
+    frame = pd.DataFrame({"sex": ["f", "m", "f"], "hours": [3.5, -1.0, 40.0]})
+    limits = {"hours": tables.Limits("cost", "lie in [-1, 40]", -1, 40)}
+    cells = tables.counts(frame, ["sex"], limits=limits)
+    assert cells.attrs == {"hours": (-1.0, 40.0)}
+    assert cells.columns.tolist() == ["sex", tables.COUNT]
+
+    limits = {"hours": tables.Limits("cost", "be positive", 0, np.inf)}
+    with pytest.raises(ValueError, match="'hours' must be positive, found -1 to 40"):
+        tables.counts(frame, ["sex"], limits=limits)
+
+
+def test_what_is_counted_can_be_pickled():
+    first, _ = tables.costs(
+        pd.DataFrame({"sex": ["f", "m"], "wrong": [1, 0]}),
+        cost="wrong",
+        group="sex",
+        between=("f", "m"),
+    )
+    assert pickle.loads(pickle.dumps(first)).count.tolist() == [1]
+    limits = tables.Limits("cost", "be positive", 0, np.inf)
+    assert pickle.loads(pickle.dumps(limits)) == limits
 
 
 def test_dictionaries_of_arrow_keep_their_order_whatever_stands_beside_them():

@@ -288,7 +288,11 @@ def _counted(name: str, values, max_cost: float) -> tables.Counted:
 
     def are_counts_of_costs(count: np.ndarray) -> np.ndarray:
         is_whole = (count >= 0) & (count == np.floor(count))
-        return is_whole & (count.sum() <= tables.MOST) & (count.shape == cost.shape)
+        return (
+            is_whole
+            & (count.sum() <= tables.LARGEST_COUNT)
+            & (count.shape == cost.shape)
+        )
 
     count = checked(
         f"{name}: counts",

@@ -244,9 +244,7 @@ def _above_zero(design: _Design, table: tuple) -> np.ndarray:
     )
     sides = np.array([[n_a], [n_b]]), np.array([[design.rate_a], [design.rate_b]])
     counts = stats.binom.ppf([UNLIKELY / 4, 1 - UNLIKELY / 4], *sides)
-    low, high = proportions.limits(
-        counts, sides[0], exact.APART * design.alpha / 4
-    )
+    low, high = proportions.limits(counts, sides[0], exact.APART * design.alpha / 4)
     near = tuple(zip(low[:, 0].tolist(), high[:, 1].tolist(), strict=True))
     level = exact.exact_level(n_a, n_b, design.alpha, near)
     is_likely = (x_b >= counts[1, 0]) & (x_b <= counts[1, 1])

@@ -293,7 +293,7 @@ def _counts_in_bins(
         _BIN_OF + name: (nw.col(name).cast(nw.Float64) * bins).floor().clip(0, bins - 1)
         for name in score_columns
     }
-    allowed = ("probability", "lie in [0, 1]", 0, 1 + _ROUNDING)
+    allowed = tables.Limits("probability", "lie in [0, 1]", 0, 1 + _ROUNDING)
     kinds = tables.counts(
         table,
         [*keys, *bin_of],

@@ -1,359 +1,467 @@
-"""From any table to counts: everything that is measured here needs few numbers per group, and they are cheap to get.
+r"""Count the rows of any table, in the engine that holds them.
 
-A table may be a frame of pandas, polars, Arrow, DuckDB, Dask or PySpark (all that narwhals knows, lazy or not), a
-`datasets.Dataset`, the path of a Parquet file or of a folder of them, a `pyarrow.dataset.Dataset`, or a CSV file
-(`tables.delimited.Delimited`). The counting happens where the rows are, in the engine that holds them; only counts come
-back, one row per combination of values that occurs. What has no engine of its own (a file, a folder, a Dataset) is read
-in parts of a bounded size, whose counts add up.
+Everything that fairlib measures needs only a few numbers per group. Here they are
+counted. The result has one row per combination of values that occurs, so it stays
+small however large the table is.
 
-    >>> import pandas as pd
-    >>> people = pd.DataFrame({"sex": ["f", "m", "f", "f"], "wrong": [1, 0, 1, 0]})
-    >>> counts(people, ["sex", "wrong"]).sort_values(["sex", "wrong"]).to_string(index=False, header=False).split("\\n")
-    ['f 0 1', 'f 1 2', 'm 0 1']
+A table may be
+
+- a frame of pandas, polars, Arrow, DuckDB, Dask or PySpark, lazy or not (narwhals
+  knows them all): its own engine counts the rows;
+- the path of a Parquet file or of a folder of them, a `pyarrow.dataset.Dataset`, a
+  `datasets.Dataset`, or a CSV file (`tables.delimited.Delimited`): these have no
+  engine, so they are read in parts of a bounded size, and the counts are added up.
+
+>>> import pandas as pd
+>>> people = pd.DataFrame({"sex": ["f", "m", "f", "f"], "wrong": [1, 0, 1, 0]})
+>>> cells = counts(people, ["sex", "wrong"]).sort_values(["sex", "wrong"])
+>>> cells.to_string(index=False, header=False).split("\n")
+['f 0 1', 'f 1 2', 'm 0 1']
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import chain, pairwise
-from pathlib import Path
-from types import SimpleNamespace
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import narwhals as nw
 import narwhals.selectors as selectors
 import numpy as np
 import pandas as pd
 import pyarrow
-import pyarrow.dataset
 
-COUNT, PARTS = "fairlib: count", "fairlib: parts of a case"
-MOST = 2.0**53  # cases that a row may stand for
-ROWS = 1 << 18  # of a part, where there is no engine: bounds the memory
-MOST_PENDING = 1 << 20  # rows of counts that wait to be added up
+from fairlib.tables.opening import (
+    Frame,
+    check_is_number,
+    collected,
+    listed,
+    parts,
+    rows,
+    schema,
+)
+
+__all__ = [
+    "COUNT",
+    "LARGEST_COUNT",
+    "Counted",
+    "Limits",
+    "Total",
+    "check_is_number",
+    "complete",
+    "costs",
+    "counts",
+    "listed",
+    "parts",
+    "rows",
+    "schema",
+]
+
+COUNT = "fairlib: count"  # the column of the result that holds the counts
+LARGEST_COUNT = 2.0**53  # up to here a float holds every whole number
+
+_MOST_PENDING_ROWS = 1 << 20  # rows of counts that wait to be added up
+_FRACTION = "fairlib: fraction of a count"
+_LOWEST = "fairlib: lowest {}"
+_HIGHEST = "fairlib: highest {}"
+_MISSING = "fairlib: missing {}"
 
 
 class Total(NamedTuple):
-    """A number per cell that the engine computes: the sum, or the extreme, of a value that every row has."""
+    """A number that the engine computes for each combination of values.
 
-    value: nw.Expr | None  # None for 1
-    combine: str = "sum"  # "sum" | "min" | "max"
+    Parameters
+    ----------
+    value : narwhals.Expr or None
+        The value of each row; None stands for 1, so that the total counts rows.
+    combine : {"sum", "min", "max"}, default "sum"
+        Whether the total is the sum, the smallest or the largest of the values.
+    """
+
+    value: nw.Expr | None
+    combine: Literal["sum", "min", "max"] = "sum"
+
+
+class Limits(NamedTuple):
+    """What a column of numbers must hold.
+
+    Parameters
+    ----------
+    role : str
+        What the column is used for; errors begin with it.
+    allowed : str
+        What the column must do, in words that follow "must".
+    lowest, highest : float
+        The smallest and the largest number that is allowed.
+    """
+
+    role: str
+    allowed: str
+    lowest: float
+    highest: float
+
+
+_LIMITS_OF_COUNTS = Limits("count", "hold counts (0, 1, 2, ...)", 0, LARGEST_COUNT)
 
 
 class Counted(NamedTuple):
-    """A column whose equal values were counted. `numpy.repeat(values, count)` is the column again, in another order."""
+    """A column whose equal values were counted.
+
+    `numpy.repeat(values, count)` is the column again, in another order.
+
+    Parameters
+    ----------
+    values : ndarray
+        The values that occur.
+    count : ndarray of int
+        How many examples have each value.
+    """
 
     values: np.ndarray
-    count: np.ndarray
+    # Every tuple has a method of this name, which nobody needs here.
+    count: np.ndarray  # type: ignore[assignment]
 
 
 def counts(
-    table,
+    table: object,
     by: Sequence[str],
     totals: Mapping[str, Total] | None = None,
     *,
     derived: Mapping[str, nw.Expr] | None = None,
-    limits: Mapping[str, tuple[str, str, float, float]] | None = None,
+    limits: Mapping[str, Limits] | None = None,
     count: str | None = None,
 ) -> pd.DataFrame:
-    """Return one row per combination of the columns `by` that occurs, with how often it does in the column `COUNT`.
+    """Count how often each combination of values occurs in some columns of a table.
 
-    totals : numbers to compute for each combination, by name. derived : columns to make first; `by` may name them.
-    limits : the columns that these look at; of each the role, what it must do in words, and the lowest and highest
-        value that may be; those that were found are in the result's `attrs`.
-    count : column with the number of cases that a row stands for, where rows are counts already; it is checked, and
-        combinations of 0 cases are left out.
+    Parameters
+    ----------
+    table : table
+        Any table that the description of this module lists.
+    by : sequence of str
+        The columns whose combinations are counted.
+    totals : mapping of str to Total, optional
+        More numbers to compute for each combination, by the name of their column.
+    derived : mapping of str to narwhals.Expr, optional
+        Columns to compute first; `by` may name them.
+    limits : mapping of str to Limits, optional
+        What columns of numbers must hold, by the name of the column.
+    count : str, optional
+        The column that says how many examples a row stands for, if the table holds
+        counts already. It must hold whole numbers of at least 0.
 
-    One pass over the rows, in the engine; the memory here is that of the distinct combinations.
+    Returns
+    -------
+    DataFrame
+        One row per combination that occurs: the columns `by`, the number of examples in
+        the column `COUNT`, and the totals. Its `attrs` hold the smallest and largest
+        number of each column in `limits`. A combination of 0 examples is left out.
+
+    Raises
+    ------
+    ValueError
+        If a column does not exist, or does not hold what it must.
+
+    Notes
+    -----
+    The engine passes over the rows once. The memory needed here is that of the
+    combinations.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"sex": ["f", "m", "f"], "people": [2, 1, 3]})
+    >>> cells = counts(people, ["sex"], count="people").set_index("sex")
+    >>> cells[COUNT].to_dict()
+    {'f': 5, 'm': 1}
     """
-    by, derived, checked = (
-        list(dict.fromkeys(by)),
-        dict(derived or {}),
-        dict(limits or {}),
-    )
-    totals = {COUNT: Total(None)} | dict(totals or {})
+    keys = list(dict.fromkeys(by))
+    new_columns = dict(derived or {})
+    limits_by_column = dict(limits or {})
     if count is not None:
-        checked[count] = ("count", "hold counts (0, 1, 2, ...)", 0, MOST)
-        number = nw.col(count).cast(nw.Float64)  # a sum of small numbers may be large
-        totals |= {COUNT: Total(number), PARTS: Total(number - number.floor(), "max")}
-    for name, (role, *_) in checked.items():
-        check_is_number(schema(table), role, name)
-        totals |= _range_of(name)
-    columns = list(
-        dict.fromkeys([*(name for name in by if name not in derived), *checked])
+        limits_by_column[count] = _LIMITS_OF_COUNTS
+
+    known = schema(table)
+    for name, (role, *_) in limits_by_column.items():
+        check_is_number(known, role, name)
+    all_totals = _with_checks(totals or {}, list(limits_by_column), count)
+
+    in_table = [name for name in keys if name not in new_columns]
+    needed = list(dict.fromkeys([*in_table, *limits_by_column]))
+    cells_of_parts = (
+        _counted(part, keys, all_totals, new_columns) for part in parts(table, needed)
     )
-    found = _added(
-        (_reduced(part, by, totals, derived) for part in parts(table, columns)),
-        by,
-        totals,
-    )
-    ranges = {
-        name: _checked_range(found, name, *allowed)
-        for name, (_, *allowed) in checked.items()
-    }
+    cells = _added(cells_of_parts, keys, all_totals)
+
+    ranges = _checked_ranges(cells, limits_by_column)
     if count is not None:
-        if (found.pop(PARTS) > 0).any():
-            raise ValueError(
-                f"column {count!r} must hold counts (0, 1, 2, ...), found parts of one"
-            )
-        found = found[found[COUNT] > 0].reset_index(drop=True)
-    if (total := float(found[COUNT].sum())) >= 2.0**63:
-        raise ValueError(
-            f"column {count!r} counts {total:.3g} cases in all, more than can be counted (2^63)"
-        )
-    found.attrs = ranges
-    return found.astype({COUNT: np.int64})
+        cells = _checked_counts(cells, count)
+    cells.attrs = ranges
+    return cells.astype({COUNT: np.int64})
 
 
 def costs(
-    table, *, cost: str, group: str, between: tuple, count: str | None = None
+    table: object,
+    *,
+    cost: str,
+    group: str,
+    between: Sequence[object],
+    count: str | None = None,
 ) -> tuple[Counted, Counted]:
-    """Return what two groups pay, counted: the arguments of `fairlib.disparity_interval`.
+    """Count the costs of two groups, for `fairlib.disparity_interval`.
 
-    cost, group : columns. between : the two groups (values of the column `group`) that are compared; others are left
-        out, as they would be by selecting them.
+    Parameters
+    ----------
+    table : table
+        Any table that the description of this module lists.
+    cost : str
+        The column with the cost of each example: numbers or truth values.
+    group : str
+        The column with the group of each example.
+    between : sequence of two values
+        The two groups to compare, as the column `group` names them. The examples of all
+        other groups are left out.
+    count : str, optional
+        The column that says how many examples a row stands for, if the table holds
+        counts already.
 
-    >>> people = pd.DataFrame({"sex": ["f", "m", "f", "m", "x"], "wrong": [1, 0, 1, 1, 0]})
+    Returns
+    -------
+    tuple of two Counted
+        The costs of the first group, and those of the second.
+
+    Raises
+    ------
+    ValueError
+        If a column or a group does not exist, or if a cost is missing.
+
+    Examples
+    --------
+    >>> sex = ["f", "m", "f", "m", "x"]
+    >>> people = pd.DataFrame({"sex": sex, "wrong": [1, 0, 1, 1, 0]})
     >>> women, men = costs(people, cost="wrong", group="sex", between=("f", "m"))
     >>> women.values.tolist(), women.count.tolist()
     ([1.0], [2])
     """
     check_is_number(schema(table), "cost", cost, besides=(nw.Boolean,))
-    found = counts(table, [group, cost], count=count)
+    cells = counts(table, [group, cost], count=count)
+
     if len(between) != 2 or between[0] == between[1]:
         raise ValueError(
             f"between must be two groups of column {group!r}, found {between!r}"
         )
-    sides = [found[found[group] == name] for name in between]
-    if missing := [
-        name for name, side in zip(between, sides, strict=True) if side.empty
-    ]:
-        held = listed(found[group].unique())
-        raise ValueError(
-            f"between: column {group!r} has no group {missing[0]!r}; it holds {held}"
+    cells_of_groups = [cells[cells[group] == name] for name in between]
+    for name, cells_of_group in zip(between, cells_of_groups, strict=True):
+        if cells_of_group.empty:
+            raise ValueError(
+                f"between: column {group!r} has no group {name!r}; "
+                f"it holds {listed(cells[group].unique())}"
+            )
+
+    first, second = (
+        Counted(
+            values=complete(cells_of_group, cost).to_numpy(dtype=float),
+            count=cells_of_group[COUNT].to_numpy(),
         )
-    return tuple(
-        Counted(complete(side, cost).to_numpy(dtype=float), side[COUNT].to_numpy())
-        for side in sides
+        for cells_of_group in cells_of_groups
     )
+    return first, second
 
 
-def schema(table) -> nw.Schema:
-    """Return the names and types of a table's columns, without reading its rows."""
-    source = _opened(table)
-    frame = (
-        source
-        if isinstance(source, nw.DataFrame | nw.LazyFrame)
-        else nw.from_native(source.schema.empty_table())
-    )
-    return frame.collect_schema()
+def complete(frame: pd.DataFrame, name: str) -> pd.Series:
+    """Return a column, or raise an error if a value is missing in it.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows; with a column `COUNT`, the error counts examples and not rows.
+    name : str
+        The column.
+
+    Returns
+    -------
+    Series
+        The column.
+
+    Raises
+    ------
+    ValueError
+        If a value is missing. The error says for how many examples.
+    """
+    is_missing = frame[name].isna()
+    if not is_missing.any():
+        return frame[name]
+
+    if COUNT in frame:
+        missing = frame.loc[is_missing, COUNT].sum()
+    else:
+        missing = is_missing.sum()
+    raise _values_are_missing(name, int(missing))
 
 
-def parts(table, columns: Sequence[str]) -> Iterator[nw.DataFrame | nw.LazyFrame]:
-    """Yield some columns of a table: the whole frame where an engine holds it, else parts of at most `ROWS` rows."""
-    columns, known = list(columns), schema(table)
-    if strange := [name for name in columns if name not in known]:
-        raise ValueError(f"no column {strange[0]!r}; the columns are {listed(known)}")
-    if nested := [name for name in columns if known[name].is_nested()]:
-        raise ValueError(
-            f"column {nested[0]!r} must hold one value per row, found values of type {known[nested[0]]}"
-        )
-    source = _opened(table)
-    if isinstance(source, nw.DataFrame | nw.LazyFrame):
-        yield source.select(columns)
-        return
-    batches = source.to_batches(columns=columns, batch_size=ROWS)
-    frames = (nw.from_native(pyarrow.Table.from_batches([batch])) for batch in batches)
-    yield next(
-        frames, nw.from_native(source.schema.empty_table().select(columns))
-    )  # there may be no rows
-    yield from frames
+# --- counting ---
 
 
-def rows(table, columns: Sequence[str]) -> pd.DataFrame:
-    """Return the rows themselves, for what depends on their order: the memory is that of the columns."""
-    found = (
-        part.collect() if isinstance(part, nw.LazyFrame) else part
-        for part in parts(table, columns)
-    )
-    return pd.concat([part.to_pandas() for part in found], ignore_index=True)
-
-
-def complete(found: pd.DataFrame, name: str) -> pd.Series:
-    """Return a column, or say in how many cases it has no value."""
-    if (lacking := found[name].isna()).any():
-        missing = int(
-            found.loc[lacking, COUNT].sum() if COUNT in found else lacking.sum()
-        )
-        raise ValueError(
-            f"column {name!r} has {missing} missing value(s); every case needs one"
-        )
-    return found[name]
-
-
-def check_is_number(
-    known: nw.Schema, role: str, name: str, besides: Sequence = ()
-) -> None:
-    """Raise unless the column is there and holds numbers, or what is of a type in `besides`, told by its type."""
-    if name not in known:
-        raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
-    if not known[name].is_numeric() and known[name] not in besides:
-        raise ValueError(
-            f"{role}: column {name!r} must hold numbers, found values of type {known[name]}"
-        )
-
-
-def listed(values: Iterable, most: int = 12) -> str:
-    """Write values for an error message."""
-    values = list(values)
-    return ", ".join(map(repr, values[:most])) + (
-        f" and {len(values) - most} more" if len(values) > most else ""
-    )
-
-
-def _opened(table):
-    """Return a frame that narwhals knows, or what has a schema and batches: an Arrow dataset, a CSV, a Dataset."""
-    if isinstance(table, str | Path):
-        if not Path(table).exists():
-            raise ValueError(f"there is no file or folder {str(table)!r}")
-        return pyarrow.dataset.dataset(table, format="parquet", partitioning="hive")
-    if hasattr(type(table), "to_batches") and not hasattr(type(table), "to_pandas"):
-        return table
-    if getattr(table, "features", None) and hasattr(
-        table, "with_format"
-    ):  # told without importing that library
-        return SimpleNamespace(
-            schema=table.features.arrow_schema, to_batches=partial(_batches, table)
-        )
-    kinds = table.dtypes if isinstance(table, pd.DataFrame) else pd.Series()
-    if names := [
-        name for name, kind in kinds.items() if str(kind).startswith("dictionary<")
-    ]:
-        arrow = pyarrow.Table.from_pandas(
-            table[names], preserve_index=False
-        ).replace_schema_metadata()
-        table = table.assign(
-            **arrow.to_pandas().set_axis(table.index)
-        )  # as categories, whose order a group-by keeps
-    try:
-        return nw.from_native(table)
-    except TypeError:
-        raise ValueError(
-            "a table must be a frame that narwhals knows (pandas, polars, Arrow, DuckDB, Dask, PySpark, ...), a "
-            f"datasets.Dataset or the path of Parquet files, found {type(table).__name__}"
-        ) from None
-
-
-def _batches(
-    table, *, columns: list[str], batch_size: int
-) -> Iterator[pyarrow.RecordBatch]:
-    """Yield some columns of a `datasets.Dataset` in parts of at most `batch_size` rows."""
-    for part in table.select_columns(columns).with_format("arrow").iter(batch_size):
-        yield from part.to_batches()
-
-
-def _reduced(
-    part, by: list[str], totals: Mapping[str, Total], derived: Mapping[str, nw.Expr]
+def _counted(
+    part: Frame,
+    keys: list[str],
+    totals: Mapping[str, Total],
+    derived: Mapping[str, nw.Expr],
 ) -> pd.DataFrame:
-    # Engines are at their best where what is aggregated is a column, so the values become columns first.
+    """Count the rows of a part, in the engine that holds it."""
+    # Engines are fastest at totals of columns, so the values become columns first.
     values = {
         name: total.value for name, total in totals.items() if total.value is not None
     }
-    part = part.with_columns(**derived, **values) if derived or values else part
-    keys = {
-        name: f"fairlib: key {place}" for place, name in enumerate(by)
-    }  # DuckDB reads "p_a.b" as a table's column
-    aggregates = [
-        (
-            nw.len() if total.value is None else getattr(nw.col(name), total.combine)()
-        ).alias(name)
-        for name, total in totals.items()
-    ]
+    prepared = part.with_columns(**derived, **values) if derived or values else part
+
+    # DuckDB takes "p_a.b" for the column "b" of a table "p_a", so keys are numbered.
+    numbered = {name: f"fairlib: key {place}" for place, name in enumerate(keys)}
+    aggregates = [_aggregate(name, total) for name, total in totals.items()]
     try:
-        found = (
-            part.rename(keys)
-            .group_by([*keys.values()], drop_null_keys=False)
-            .agg(*aggregates)
+        groups = prepared.rename(numbered).group_by(
+            list(numbered.values()), drop_null_keys=False
         )
-        found = found.collect() if isinstance(found, nw.LazyFrame) else found
+        cells = collected(groups.agg(*aggregates))
     except (TypeError, NotImplementedError) as error:
         raise ValueError(
-            f"a column of {listed(by)} holds values that cannot be counted: {error}"
+            f"a column of {listed(keys)} holds values that cannot be counted: {error}"
         ) from error
-    if (
-        found.implementation.is_polars()
-    ):  # codes of its categories hang on what the process met before; it sorts names
-        found = found.with_columns(selectors.categorical().cast(nw.String))
-    found = (
-        found if found.implementation.is_pandas_like() else _signed(found.to_arrow())
-    )  # in Arrow dates stay dates
-    found = found.to_pandas().reset_index(
-        drop=True
-    )  # Dask's parts number their rows anew
-    found = found.rename(columns={key: name for name, key in keys.items()})
-    return found.astype(
-        dict.fromkeys(totals, float)
-    )  # engines answer in types of their own
+
+    names = {number: name for name, number in numbered.items()}
+    named = _as_pandas(cells).rename(columns=names)
+    # Each engine has numeric types of its own; here totals are floats.
+    return named.astype(dict.fromkeys(totals, float))
 
 
-def _signed(table: pyarrow.Table) -> pyarrow.Table:
-    """Return a table whose categories have signed codes, as DuckDB's have not: pyarrow 17 gives pandas no others."""
-    kinds = {
-        field.name: field.type
-        for field in table.schema
-        if pyarrow.types.is_dictionary(field.type)
-    }
-    signed = {
-        name: pyarrow.dictionary(pyarrow.int32(), kind.value_type, kind.ordered)
-        for name, kind in kinds.items()
-    }
-    return table.cast(
-        pyarrow.schema(
-            [(field.name, signed.get(field.name, field.type)) for field in table.schema]
-        )
-    )
+def _aggregate(name: str, total: Total) -> nw.Expr:
+    """Return the expression that combines the values of a total."""
+    if total.value is None:
+        return nw.len().alias(name)
+    return getattr(nw.col(name), total.combine)().alias(name)
 
 
-def _range_of(name: str) -> dict[str, Total]:
-    number = nw.col(name).cast(nw.Float64)
-    missing = Total((number.is_null() | number.is_nan()).cast(nw.Int64))
-    found = {
-        "lowest": Total(number, "min"),
-        "highest": Total(number, "max"),
-        "missing": missing,
-    }
-    return {f"fairlib: {what} {name}": total for what, total in found.items()}
+def _as_pandas(cells: nw.DataFrame[Any]) -> pd.DataFrame:
+    """Return an engine's rows as a frame of pandas."""
+    if cells.implementation.is_pandas_like():
+        # Dask numbers the rows of each of its parts from 0.
+        return cells.to_pandas().reset_index(drop=True)
+
+    if cells.implementation.is_polars():
+        # The order of polars' categories depends on what the process has met before.
+        words = selectors.categorical().cast(nw.String)
+        arrow = cells.with_columns(words).to_arrow()
+    else:
+        arrow = cells.to_arrow()
+    # By way of Arrow, dates stay dates.
+    return _with_signed_codes(arrow).to_pandas().reset_index(drop=True)
 
 
-def _checked_range(
-    found: pd.DataFrame, name: str, allowed: str, lowest: float, highest: float
-) -> tuple:
-    low, high, missing = (found.pop(column) for column in _range_of(name))
-    low, high, missing = low.min(), high.max(), int(missing.sum())
-    if missing:
-        raise ValueError(
-            f"column {name!r} has {missing} missing value(s); every case needs one"
-        )
-    if low < lowest or high > highest:
-        raise ValueError(f"column {name!r} must {allowed}, found {low:g} to {high:g}")
-    return low, high
+def _with_signed_codes(table: pyarrow.Table) -> pyarrow.Table:
+    """Return a table whose categories have signed codes.
+
+    DuckDB's codes are unsigned, and pyarrow 17 gives pandas signed ones only.
+    """
+    fields = []
+    for field in table.schema:
+        kind = field.type
+        if pyarrow.types.is_dictionary(kind):
+            kind = pyarrow.dictionary(pyarrow.int32(), kind.value_type, kind.ordered)
+        fields.append((field.name, kind))
+    return table.cast(pyarrow.schema(fields))
 
 
 def _added(
-    parts: Iterator[pd.DataFrame], by: list[str], totals: Mapping[str, Total]
+    cells_of_parts: Iterator[pd.DataFrame],
+    keys: list[str],
+    totals: Mapping[str, Total],
 ) -> pd.DataFrame:
-    """Add up the parts' rows that agree in `by`, a few parts at a time, so that what waits is bounded."""
-    how, waiting = (
-        {name: total.combine for name, total in totals.items()},
-        [next(parts)],
-    )
-    for last, part in pairwise(chain(parts, [None])):
-        waiting.append(last)
-        if part is None or sum(map(len, waiting[1:])) > MOST_PENDING:
-            together = pd.concat(
-                [one for one in waiting if len(one)] or waiting[:1], ignore_index=True
-            )
-            groups = together.groupby(
-                by, dropna=False, sort=False, observed=True, as_index=False
-            )
-            waiting = [groups.agg(how)]
+    """Add up the counts of all parts."""
+    waiting = [next(cells_of_parts)]
+    pending_rows = 0
+
+    for cells in cells_of_parts:
+        waiting.append(cells)
+        pending_rows += len(cells)
+        # Parts are added up a few at a time, which is fast and bounds the memory.
+        if pending_rows > _MOST_PENDING_ROWS:
+            waiting = [_sum_of_parts(waiting, keys, totals)]
+            pending_rows = 0
+
+    if len(waiting) > 1:
+        return _sum_of_parts(waiting, keys, totals)
     return waiting[0]
+
+
+def _sum_of_parts(
+    cells_of_parts: list[pd.DataFrame], keys: list[str], totals: Mapping[str, Total]
+) -> pd.DataFrame:
+    """Combine the totals of rows that agree in all keys."""
+    # A part without rows knows no types, so it counts only if there is no other.
+    with_rows = [cells for cells in cells_of_parts if len(cells) > 0]
+    together = pd.concat(with_rows or cells_of_parts[:1], ignore_index=True)
+
+    groups = together.groupby(
+        keys, dropna=False, sort=False, observed=True, as_index=False
+    )
+    return groups.agg({name: total.combine for name, total in totals.items()})
+
+
+# --- checking what was counted ---
+
+
+def _with_checks(
+    totals: Mapping[str, Total], limited: list[str], count: str | None
+) -> dict[str, Total]:
+    """Return the number of examples, the totals, and what has to be checked later."""
+    all_totals = {COUNT: Total(None), **totals}
+    if count is not None:
+        # As floats, because the sum of many small integers may be a large one.
+        number = nw.col(count).cast(nw.Float64)
+        all_totals[COUNT] = Total(number)
+        all_totals[_FRACTION] = Total(number - number.floor(), "max")
+
+    for name in limited:
+        number = nw.col(name).cast(nw.Float64)
+        is_missing = number.is_null() | number.is_nan()
+        all_totals[_LOWEST.format(name)] = Total(number, "min")
+        all_totals[_HIGHEST.format(name)] = Total(number, "max")
+        all_totals[_MISSING.format(name)] = Total(is_missing.cast(nw.Int64))
+    return all_totals
+
+
+def _checked_ranges(
+    cells: pd.DataFrame, limits: Mapping[str, Limits]
+) -> dict[str, tuple[float, float]]:
+    """Take the smallest and largest number of each column out of the counts."""
+    ranges = {}
+    for name, (_, allowed, lowest, highest) in limits.items():
+        low = cells.pop(_LOWEST.format(name)).min()
+        high = cells.pop(_HIGHEST.format(name)).max()
+        missing = int(cells.pop(_MISSING.format(name)).sum())
+
+        if missing > 0:
+            raise _values_are_missing(name, missing)
+        if low < lowest or high > highest:
+            raise ValueError(
+                f"column {name!r} must {allowed}, found {low:g} to {high:g}"
+            )
+        ranges[name] = (low, high)
+    return ranges
+
+
+def _checked_counts(cells: pd.DataFrame, count: str) -> pd.DataFrame:
+    """Check the sums of a column of counts, and leave out combinations of none."""
+    if (cells.pop(_FRACTION) > 0).any():
+        raise ValueError(
+            f"column {count!r} must hold counts (0, 1, 2, ...), found a fraction"
+        )
+
+    total = float(cells[COUNT].sum())
+    if total >= 2.0**63:
+        raise ValueError(
+            f"the counts in column {count!r} add up to {total:.3g}, "
+            "more than can be counted (2^63)"
+        )
+    return cells[cells[COUNT] > 0].reset_index(drop=True)
+
+
+def _values_are_missing(name: str, missing: int) -> ValueError:
+    return ValueError(
+        f"column {name!r} has {missing} missing value(s); every example needs one"
+    )

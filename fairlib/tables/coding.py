@@ -1,7 +1,6 @@
-"""Which column of a table plays which part, and codes for the values that it holds: alike for metrics and audits."""
+"""Columns of a table: which part each plays, and codes for the values in it."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable
 
 import narwhals as nw
 import numpy as np
@@ -9,59 +8,27 @@ import pandas as pd
 
 from fairlib.tables import listed
 
-MOST_NUMBERS, BANDS = (
-    60,
-    4,
-)  # different numbers that are groups by themselves; bands of more
-
-
-class Columns(NamedTuple):
-    """Which column plays which part, and how probabilities are read; those of an audit are named, or None."""
-
-    group: str | tuple[str, ...] = "group"
-    label: str | None = "label"
-    prediction: str | None = "prediction"
-    probability: str | None = (
-        "p_{}"  # a pattern for the classes; in an audit, that of one class
-    )
-    source: str | None = "source"  # what belongs together: a person, a template
-    count: str | None = None  # how many cases a row stands for
-    threshold: float = 0.5  # where an audit has probabilities and no predictions
-    within: str | None = None  # the stratum, in an audit
-    compare: str | None = None  # what another model predicts, in an audit
-    cost: str | None = None  # a number for each case, in an audit
-    weight: str | None = None  # of a case in a survey, in an audit
-    term: str | None = "term"  # an identity term
-    bins: int | None = (
-        None  # of equal width, into which probabilities are put: each becomes the middle of its bin
-    )
-
-    def among(
-        self, known: nw.Schema, roles: Sequence[str], usual: "Columns | None" = None
-    ) -> "Columns":
-        """Return those that a table has; one that it lacks is an error, or absent if it has its usual name."""
-        absent = {}
-        for role in roles:
-            asked = getattr(self, role)
-            for name in (
-                asked if isinstance(asked, tuple) else () if asked is None else (asked,)
-            ):
-                if not isinstance(name, str):
-                    raise ValueError(
-                        f"names of columns must be words, found {name!r}; rename it"
-                    )
-                if name not in known and (
-                    role == "group" or name != getattr(usual, role, None)
-                ):
-                    raise ValueError(
-                        f"{role}: no column {name!r}; the columns are {listed(known)}"
-                    )
-                absent |= {} if name in known else {role: None}
-        return self._replace(**absent)
+_MOST_NUMERIC_GROUPS = 60  # more different numbers than these are put into bands
+_BANDS = 4
 
 
 def check_column(known: nw.Schema, role: str, name: object) -> None:
-    """Raise unless a table has the column that plays a role."""
+    """Raise an error unless a table has the column that plays a role.
+
+    Parameters
+    ----------
+    known : narwhals.Schema
+        The columns of the table, from `tables.schema`.
+    role : str
+        What the column is used for; the error begins with it.
+    name : str
+        The column.
+
+    Raises
+    ------
+    ValueError
+        If the table has no such column, or if its name is not a word.
+    """
     if not isinstance(name, str):
         raise ValueError(f"names of columns must be words, found {name!r}; rename it")
     if name not in known:
@@ -69,66 +36,185 @@ def check_column(known: nw.Schema, role: str, name: object) -> None:
 
 
 def code(column: pd.Series) -> tuple[np.ndarray, list]:
-    """Return codes, -1 where a value is missing, and values: in the order of the column's categories, or sorted."""
+    """Replace the values of a column by whole numbers.
+
+    Parameters
+    ----------
+    column : Series
+        The column.
+
+    Returns
+    -------
+    codes : ndarray of int
+        The place of each value in the list of values; -1 if the value is missing.
+    values : list
+        The values that occur: in the order of the categories if the column has
+        categories, otherwise sorted.
+
+    Examples
+    --------
+    >>> codes, values = code(pd.Series(["m", "f", None, "m"]))
+    >>> codes.tolist(), values
+    ([1, 0, -1, 1], ['f', 'm'])
+    """
     if isinstance(column.dtype, pd.CategoricalDtype):
         used = column.cat.remove_unused_categories()
         return used.cat.codes.to_numpy(dtype=np.int64), used.cat.categories.tolist()
+
     values = distinct([column.dropna()])
     return index(column, values), values
 
 
 def distinct(columns: Iterable[pd.Series]) -> list:
-    """Return the values of several columns in order, each once: 1, 1.0 and True are one."""
-    return in_order(
-        dict.fromkeys(value for column in columns for value in column.unique().tolist())
-    )
+    """Return the values of several columns, sorted and without repetition.
+
+    Parameters
+    ----------
+    columns : iterable of Series
+        The columns.
+
+    Returns
+    -------
+    list
+        The values. 1, 1.0 and True are equal, so they are one value.
+
+    Examples
+    --------
+    >>> distinct([pd.Series([2, 1]), pd.Series([1.0, 3.0])])
+    [1, 2, 3.0]
+    """
+    values = [value for column in columns for value in column.unique().tolist()]
+    return in_order(dict.fromkeys(values))
 
 
 def index(column: pd.Series, values: list) -> np.ndarray:
-    """Return the place of each value of a column among `values`."""
+    """Return the place of each value of a column in a list of values.
+
+    Parameters
+    ----------
+    column : Series
+        The column.
+    values : list
+        The values, each once.
+
+    Returns
+    -------
+    ndarray of int
+        The place of each value, from 0; -1 if the list does not have it.
+    """
     return pd.Index(values, dtype=object).get_indexer(pd.Index(column, dtype=object))
 
 
-def in_order(values: Iterable) -> list:
-    """Sort values; those of several types have no order of their own, and are sorted by their spelling."""
+def in_order(values: Collection) -> list:
+    """Sort values, even if they are of several types.
+
+    Parameters
+    ----------
+    values : collection
+        The values.
+
+    Returns
+    -------
+    list
+        The values in their own order. If they have none, as words and numbers have
+        none, they are sorted by how they are written.
+
+    Examples
+    --------
+    >>> in_order(["b", 10, 9])
+    [10, 9, 'b']
+    """
     try:
         return sorted(values)
     except TypeError:
-        return sorted(values, key=lambda value: (str(value), type(value).__name__))
+        return sorted(values, key=_spelling)
 
 
 def banded(column: pd.Series, count: pd.Series, notes: list[str]) -> pd.Series:
-    """Return a column of groups; one of more than `MOST_NUMBERS` numbers as bands between its quartiles.
+    """Put a column of many numbers, such as ages, into four bands.
 
-    >>> banded(pd.Series(range(100), name="age"), pd.Series([1] * 100), []).unique().tolist()
+    A column of groups is returned as it is, unless it holds more than 60 different
+    numbers. The limits of the bands are the quartiles of the examples, so each band
+    has about as many examples as the others.
+
+    Parameters
+    ----------
+    column : Series
+        The group of each row.
+    count : Series
+        How many examples each row stands for.
+    notes : list of str
+        A note for the reader is added to this list if the column is put into bands.
+
+    Returns
+    -------
+    Series
+        The column, or the band of each row.
+
+    Examples
+    --------
+    >>> ages = pd.Series(range(100), name="age")
+    >>> banded(ages, pd.Series([1] * 100), []).unique().tolist()
     ['0 to 24', '25 to 49', '50 to 74', '75 to 99']
     """
     known = column.dropna()
-    if known.nunique() <= MOST_NUMBERS or (numbers := as_numbers(known)) is None:
+    if known.nunique() <= _MOST_NUMERIC_GROUPS:
         return column
-    held = count[known.index].groupby(numbers).sum()  # sorted by number
-    share = held.cumsum() / held.sum()
-    ends = [
-        share.index[share.searchsorted(part / BANDS - 1e-12)]
-        for part in range(1, BANDS)
+    numbers = as_numbers(known)
+    if numbers is None:
+        return column
+
+    # The limits: the numbers at which the shares 1/4, 2/4 and 3/4 are reached.
+    count_by_number = count[known.index].groupby(numbers).sum()
+    share = count_by_number.cumsum() / count_by_number.sum()
+    limits = [
+        share.index[share.searchsorted(band / _BANDS - 1e-12)]
+        for band in range(1, _BANDS)
     ]
-    band = np.searchsorted(np.unique(ends), numbers)  # up to each quartile, it included
-    names = numbers.groupby(band).agg(lambda own: f"{own.min():.6g} to {own.max():.6g}")
-    several = f"Column {column.name!r} holds {known.nunique():,} different numbers"
+
+    # Each limit belongs to the band below it. Equal limits leave fewer bands.
+    band_of_row = np.searchsorted(np.unique(limits), numbers)
+    names = numbers.groupby(band_of_row).agg(_range)
+
     notes.append(
-        f"{several}; they are put into bands of about as many cases each: {', '.join(names)}."
+        f"Column {column.name!r} holds {known.nunique():,} different numbers; "
+        "they are put into bands of about as many cases each: "
+        f"{', '.join(names)}."
     )
-    found = pd.Series(
-        pd.Categorical(names[band], names, ordered=True), index=known.index
-    )
-    return found.reindex(column.index).rename(column.name)
+    bands = pd.Categorical(names[band_of_row], names, ordered=True)
+    banded_rows = pd.Series(bands, index=known.index)
+    return banded_rows.reindex(column.index).rename(column.name)
 
 
 def as_numbers(values: pd.Series) -> pd.Series | None:
-    """Return values as numbers, or None: text with a leading zero, as in "01", names something."""
+    """Return values as numbers, or None if they are names.
+
+    Parameters
+    ----------
+    values : Series
+        The values, none of them missing.
+
+    Returns
+    -------
+    Series of float or None
+        The numbers. None if a value is not a finite number, if the column has
+        categories, or if a number has a leading zero: "01" is the name of something.
+    """
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return None
     text = values.astype(str)
+    if text.str.match(r"0\d").any():
+        return None
+
     numbers = pd.to_numeric(text, errors="coerce").astype(float)
-    named = (
-        isinstance(values.dtype, pd.CategoricalDtype) or text.str.match(r"0\d").any()
-    )
-    return None if named or not np.isfinite(numbers).all() else numbers
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _spelling(value: object) -> tuple[str, str]:
+    """Return what values of several types are sorted by."""
+    return str(value), type(value).__name__
+
+
+def _range(numbers: pd.Series) -> str:
+    """Name a band by its smallest and its largest number."""
+    return f"{numbers.min():.6g} to {numbers.max():.6g}"

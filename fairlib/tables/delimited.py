@@ -1,7 +1,8 @@
-"""A file of delimited text (CSV) as a table that `fairlib.tables` reads block by block, so that memory stays bounded.
+"""Files of delimited text (CSV), which are read in blocks so that memory stays bounded.
 
-All is text, so that the groups "01" and "NA" stay what they are; only an empty field is missing, and spaces around a
-field are no part of it. Which columns hold numbers is said, not guessed from the first block.
+All fields are text unless a column is named as one of numbers. So the groups "01" and
+"NA" stay what they are; only an empty field is missing. Spaces around a field do not
+belong to it.
 """
 
 import re
@@ -10,30 +11,51 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 from tqdm import tqdm
 
-BLOCK, HEADER = (
-    1 << 22,
-    1 << 16,
-)  # bytes of a part that is read at once, and in which the header ends
-BAR = {
-    "delay": 2,
-    "leave": False,
-}  # shown on the error stream where reading takes more than 2 s
-COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+BYTES_PER_BLOCK = 1 << 22  # bounds the memory
+
+_MOST_BYTES_OF_HEADER = 1 << 16
+_SEPARATORS = ",;\t"
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 
 @dataclass(frozen=True)
 class Delimited:
-    """A file of delimited text with a header; it has what `tables` uses of a `pyarrow.dataset.Dataset`.
+    r"""A file of delimited text with a header, as a table for `fairlib.tables`.
 
-    separator : by default a tab for .tsv, else that which stands most often in the header: a comma, semicolon or tab.
-    decimal : of numbers; by default a comma where the separator is a semicolon, and then a point is one as well.
-    numbers : columns that must hold numbers.
+    `tables` reads it as it reads a `pyarrow.dataset.Dataset`: by its schema and its
+    batches. The file may be compressed (.gz, .bz2, .zst).
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    separator : str, optional
+        What separates the fields. By default a tab for .tsv; for other files the comma,
+        semicolon or tab, whichever occurs most often in the header.
+    decimal : str, optional
+        What stands before the decimals of a number. By default a comma if the separator
+        is a semicolon, otherwise a point. With a comma, a point is understood too.
+    numbers : tuple of str, default ()
+        The columns that must hold numbers; all others hold text.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from fairlib import tables
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.csv")
+    ...     _ = path.write_text("group;share\n01;0,5\n")
+    ...     file = Delimited(path, numbers=("share",))
+    ...     people = tables.rows(file, ["group", "share"])
+    >>> people.to_dict("records")
+    [{'group': '01', 'share': 0.5}]
     """
 
     path: str | Path
@@ -43,110 +65,161 @@ class Delimited:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """Names and types of the columns."""
-        return pa.schema(
-            [
-                (name, pa.float64() if name in self.numbers else pa.string())
-                for name in self._header
-            ]
-        )
+        """The names and types of the columns.
+
+        Returns
+        -------
+        pyarrow.Schema
+            Floats for the columns `numbers`, and text for all others.
+        """
+        fields = []
+        for name in self._names_in_file:
+            kind = pa.float64() if name in self.numbers else pa.string()
+            fields.append((name, kind))
+        return pa.schema(fields)
 
     def to_batches(
         self, *, columns: Sequence[str], batch_size: int
     ) -> Iterator[pa.RecordBatch]:
-        """Yield some columns, as many rows at a time as there are in a block."""
+        """Yield some columns, a block of rows at a time.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            The columns to read.
+        batch_size : int
+            Not used: a batch has as many rows as there are in a block of the file.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            The rows of a block.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be read, or if a column holds something but numbers.
+        """
         schema = pa.schema([self.schema.field(name) for name in columns])
         for batch in self._text(columns):
-            yield pa.RecordBatch.from_arrays(
-                [*map(self._cast, batch, schema)], schema=schema
-            )
+            arrays = [
+                self._converted(values, field)
+                for values, field in zip(batch, schema, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     @cached_property
     def found_separator(self) -> str:
-        """What stands between fields: as was said, or as the header shows."""
-        if self.separator or ".tsv" in Path(self.path).suffixes:
-            return self.separator or "\t"
-        with self._bytes() as file:
-            header = re.sub(
-                rb'"[^"]*"', b"", file.read(HEADER).lstrip().partition(b"\n")[0]
-            )
-        return max(",;\t", key=lambda sign: header.count(sign.encode()))
+        """What separates the fields: as the user or the name says, or as in the header.
+
+        Returns
+        -------
+        str
+            One character.
+        """
+        if self.separator:
+            return self.separator
+        if ".tsv" in Path(self.path).suffixes:
+            return "\t"
+
+        with self._opened() as file:
+            first_bytes = file.read(_MOST_BYTES_OF_HEADER).lstrip()
+        header, _, _ = first_bytes.partition(b"\n")
+        # What is quoted is part of a name.
+        unquoted = re.sub(rb'"[^"]*"', b"", header)
+        return max(_SEPARATORS, key=lambda sign: unquoted.count(sign.encode()))
 
     @property
     def found_decimal(self) -> str:
-        """What stands before the decimals of a number."""
-        return self.decimal or ("," if self.found_separator == ";" else ".")
+        """What stands before the decimals of a number.
+
+        Returns
+        -------
+        str
+            A comma or a point.
+        """
+        if self.decimal:
+            return self.decimal
+        return "," if self.found_separator == ";" else "."
 
     @cached_property
-    def _header(self) -> dict[str, list[str]]:
-        """How the names stand in the file, by the names without spaces around them."""
-        with self._bytes() as file:
-            names = self._reader(file).schema.names
-        return {
-            name.strip(): [other for other in names if other.strip() == name.strip()]
-            for name in names
-        }
+    def _names_in_file(self) -> dict[str, list[str]]:
+        """The names of the columns, and how the file spells each, spaces included."""
+        with self._opened() as file:
+            spellings = self._reader(file).schema.names
+
+        names: dict[str, list[str]] = {}
+        for spelling in spellings:
+            names.setdefault(spelling.strip(), []).append(spelling)
+        return names
 
     def _text(self, columns: Sequence[str]) -> Iterator[list[pa.Array]]:
-        if twice := [name for name in columns if len(self._header[name]) > 1]:
-            raise ValueError(
-                f"{self.path} has several columns {twice[0]!r}; rename all but one"
-            )
-        names = [self._header[name][0] for name in columns]
-        with self._bytes() as file:
-            for batch in self._reader(
+        """Yield some columns as text, block by block; an empty field is missing."""
+        names = []
+        for name in columns:
+            spellings = self._names_in_file[name]
+            if len(spellings) > 1:
+                raise ValueError(
+                    f"{self.path} has several columns {name!r}; rename all but one"
+                )
+            names.append(spellings[0])
+
+        with self._opened() as file:
+            reader = self._reader(
                 file,
                 include_columns=names,
                 column_types=dict.fromkeys(names, pa.string()),
-            ):
-                text = map(pc.utf8_trim_whitespace, batch.columns)
+            )
+            for batch in reader:
+                trimmed = [pc.utf8_trim_whitespace(values) for values in batch.columns]
                 yield [
-                    pc.if_else(pc.equal(values, ""), None, values) for values in text
+                    pc.if_else(pc.equal(values, ""), None, values) for values in trimmed
                 ]
 
-    def _reader(self, file: pa.NativeFile, **options) -> csv.CSVStreamingReader:
-        form = csv.ParseOptions(delimiter=self.found_separator, newlines_in_values=True)
-        read, convert = csv.ReadOptions(block_size=BLOCK), csv.ConvertOptions(**options)
+    def _reader(self, file: pa.NativeFile, **options: Any) -> csv.CSVStreamingReader:
+        """Return a reader of the file's blocks."""
         return csv.open_csv(
-            file, read_options=read, parse_options=form, convert_options=convert
+            file,
+            read_options=csv.ReadOptions(block_size=BYTES_PER_BLOCK),
+            parse_options=csv.ParseOptions(
+                delimiter=self.found_separator, newlines_in_values=True
+            ),
+            convert_options=csv.ConvertOptions(**options),
         )
 
     @contextmanager
-    def _bytes(self) -> Iterator[pa.NativeFile]:
-        """Open the file, decompressed, with progress; what is wrong with it comes out as a `ValueError`."""
+    def _opened(self) -> Iterator[pa.NativeFile]:
+        """Open the file, decompressed; if it cannot be read, raise a `ValueError`."""
         path = Path(self.path)
         if not path.is_file():
             raise ValueError(f"there is no file {str(path)!r}")
-        with (
-            path.open("rb") as raw,
-            tqdm.wrapattr(
-                raw, "read", path.stat().st_size, desc="reading", **BAR
-            ) as file,
-        ):
+
+        # A bar on the error stream, if reading takes more than 2 seconds.
+        bar = {"desc": "reading", "delay": 2, "leave": False}
+        size = path.stat().st_size
+        with path.open("rb") as raw, tqdm.wrapattr(raw, "read", size, **bar) as file:
             try:
-                yield pa.input_stream(file, compression=COMPRESSED.get(path.suffix))
+                yield pa.input_stream(file, compression=_COMPRESSIONS.get(path.suffix))
             except OSError as error:
                 raise ValueError(f"{path} is cut off or broken: {error}") from error
             except (pa.ArrowInvalid, UnicodeDecodeError) as error:
                 raise ValueError(
-                    f"{path} is no UTF-8 table separated by {self.found_separator!r}: {error}"
+                    f"{path} is no UTF-8 table separated by "
+                    f"{self.found_separator!r}: {error}"
                 ) from error
 
-    def _cast(self, values: pa.Array, field: pa.Field) -> pa.Array:
+    def _converted(self, values: pa.Array, field: pa.Field) -> pa.Array:
+        """Return the values of a column as its type, text or float."""
         if pa.types.is_string(field.type):
             return values
+
+        has_comma = self.found_decimal == ","
+        with_point = pc.replace_substring(values, ",", ".") if has_comma else values
         try:
-            return (
-                pc.replace_substring(values, ",", ".")
-                if self.found_decimal == ","
-                else values
-            ).cast(pa.float64())
+            return with_point.cast(pa.float64())
         except pa.ArrowInvalid as error:
-            hint = (
-                ""
-                if self.found_decimal == ","
-                else "; if a comma stands before decimals, say so (--decimal ,)"
-            )
+            hint = "; if a comma stands before decimals, say so (--decimal ,)"
             raise ValueError(
-                f"column {field.name!r} must hold numbers: {error}{hint}"
+                f"column {field.name!r} must hold numbers: {error}"
+                f"{'' if has_comma else hint}"
             ) from error

@@ -81,7 +81,7 @@ def test_blocks_of_a_file_add_up(path, capsys, monkeypatch):
     ]
     main(arguments)
     whole = capsys.readouterr().out
-    monkeypatch.setattr("fairlib.tables.delimited.BLOCK", 2000)  # bytes
+    monkeypatch.setattr("fairlib.tables.delimited.BYTES_PER_BLOCK", 2000)  # bytes
     main(arguments)
     assert capsys.readouterr().out == whole
 

@@ -86,7 +86,7 @@ def test_counts_stand_for_rows(frame):
 
 def test_what_has_no_engine_is_read_in_parts_that_add_up(frame, tmp_path, monkeypatch):
     frame.to_parquet(tmp_path / "cases.parquet")
-    monkeypatch.setattr("fairlib.tables.ROWS", 77)
+    monkeypatch.setattr("fairlib.tables.opening.ROWS_PER_PART", 77)
     pd.testing.assert_frame_equal(
         sums(counts.read(tmp_path / "cases.parquet", COLUMNS)),
         sums(counts.read(frame, COLUMNS)),
