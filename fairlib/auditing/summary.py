@@ -134,10 +134,8 @@ def summarize(report) -> pd.DataFrame:
 
 def explained(metric: Metric) -> str:
     """Say in a line what a metric measures: what of each group, compared how, with whom."""
-    score, comparison = (
-        what.__doc__.splitlines()[0].rstrip(".")
-        for what in (metric.score, metric.comparison)
-    )
+    score = getattr(metric.score, "words", metric.score.__name__)
+    comparison = getattr(metric.comparison, "words", metric.comparison.__name__)
     among = {
         "gold": ", of cases of the class",
         "other": ", of cases of other classes",
