@@ -76,7 +76,7 @@ def test_what_is_given_stays_as_it_is(counted):
 
 
 def test_a_group_without_a_label_gets_none_of_it(counted):
-    # SciPy's Patefield draws numbers below 0 for tables with one row or with a row of nothing.
+    # SciPy's Patefield draws numbers below 0 for tables with one row or an empty one.
     one_sided = counted.only((counted.group != 0) | (counted.label == 0))
     world = draws.exchangeable(
         replace(one_sided, term=np.arange(len(one_sided)), term_group=one_sided.group),
