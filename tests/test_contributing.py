@@ -18,6 +18,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 import fairlib
 from fairlib import data, ledger, recipes
 from fairlib.__main__ import main
+from fairlib.auditing import summary
 from fairlib.data import ROOT
 from fairlib.intervals import disparity, proportions
 from fairlib.metrics import scores, table2
@@ -95,7 +96,8 @@ def test_a_metric(tmp_path, monkeypatch, right, slip):
     )
     assert text.count(place) == 1
     (tmp_path / "test_table2.py").write_text(text.replace(place, twin + place))
-    check = opened(tmp_path / "test_table2.py").test_equals_a_slow_second_implementation
+    tests_of_metrics = opened(tmp_path / "test_table2.py")
+    check = tests_of_metrics.test_equals_a_slow_second_implementation
     if right:
         with pytest.raises(AssertionError):
             check(name, None)
@@ -103,6 +105,14 @@ def test_a_metric(tmp_path, monkeypatch, right, slip):
     check(name, None)
     check(name, 1)
     assert table2.METRICS[name].given == "prediction"
+    assert "FN / (FN + TN)" in summary.explained(metric)
+
+    # A variant may be added among the others, or at the end of the file.
+    rows = (ROOT / second).read_text(encoding="utf-8").splitlines(keepends=True)
+    for place in (len(rows) - 3, len(rows)):
+        added = [*rows[:place], entry, *rows[place:]]
+        (tmp_path / "table2.csv").write_text("".join(added), encoding="utf-8")
+        tests_of_metrics.check_file(tmp_path / "table2.csv")
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,8 @@ SUMMARY: dict[str, Metric] = _GROUP_METRICS | _AUC_METRICS
 
 def explained(metric: Metric) -> str:
     """Say in a line what a metric measures, compared in which way, and with whom."""
-    score, comparison = (
-        (function.__doc__ or "").splitlines()[0].rstrip(".")
-        for function in (metric.score, metric.comparison)
-    )
+    score = getattr(metric.score, "words", metric.score.__name__)
+    comparison = getattr(metric.comparison, "words", metric.comparison.__name__)
 
     among = {
         "gold": ", of cases of the class",

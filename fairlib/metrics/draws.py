@@ -1,7 +1,9 @@
-"""Other data that could have been: resampled, or exchanged between groups.
+"""Other data that might have been seen: resampled, or exchanged between groups.
 
-Sentences made from one template, or around one identity term, succeed and fail together, and so they are drawn. Where
-nothing ties examples together they are drawn one by one, at a cost that does not grow with their counts.
+A draw is one such world. Sentences that are made from one template, or around one
+identity term, succeed and fail together, so they are drawn together. Where nothing ties
+examples together, each is drawn on its own; if these are counted, the cost does not
+grow with the counts.
 """
 
 from collections.abc import Iterator
@@ -12,132 +14,242 @@ from scipy import stats
 
 from fairlib.metrics.examples import Examples
 
-MEMORY = 2_000_000  # numbers per array and batch of draws
-MOST = 10**9 - 1  # examples that are exchanged: SciPy's generator would end the process
-PROFILE = (
-    "label",
-    "prediction",
-    "probabilities",
-)  # what makes examples of a group alike, where nothing ties them
+# Examples that can be exchanged: with more, SciPy's generator would end the process.
+MOST = 10**9 - 1
+# Numbers in the largest array of one batch of draws.
+NUMBERS_PER_BATCH = 2_000_000
+# Examples of a group that nothing ties together are alike if they are alike in these.
+_COLUMNS_OF_A_PROFILE = ("label", "prediction", "probabilities")
 
 
 class NothingToExchange(ValueError):
-    """No two groups have terms that could stand in for each other."""
+    """No two groups have terms that could be exchanged for each other."""
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Some replicates of the data, as weights: nothing is copied, every metric is a function of weighted sums."""
+    """Some draws of the data, as weights of sources and terms and as groups of terms.
 
-    source_weight: np.ndarray  # (replicates, sources)
-    term_weight: np.ndarray  # (replicates, terms)
-    term_group: np.ndarray  # (replicates, terms) the group that each term stands for
+    Nothing is copied: every metric is a function of weighted sums.
+
+    Parameters
+    ----------
+    source_weight : ndarray of shape (draws, sources)
+        How often each source counts.
+    term_weight : ndarray of shape (draws, terms)
+        How often each term counts. An example counts as often as the product of the
+        weights of its source and of its term says.
+    term_group : ndarray of shape (draws, terms)
+        The group that each term belongs to in each draw.
+    """
+
+    source_weight: np.ndarray
+    term_weight: np.ndarray
+    term_group: np.ndarray
 
 
 def bootstrap(
     examples: Examples, replicates: int, rng: np.random.Generator
 ) -> Iterator[Draws]:
-    """Draw the data again: the Bayesian bootstrap of whole sources and terms, or else of single examples.
+    """Draw the data again: whole sources and terms, or single examples if nothing ties.
 
-    Every source and every term gets an exponential weight of mean 1, and an example the product of its two: with two
-    crossed ways to vary, the variance comes out right or a little large (Owen and Eckles 2012, "Bootstrapping data
-    arrays of arbitrary order", Annals of Applied Statistics 6). Unlike counts, such weights lose no group or class.
+    This is the Bayesian bootstrap: every source and every term gets an exponential
+    weight of mean 1, and an example gets the product of its two weights. Unlike counts,
+    such weights never lose a group or a class.
+
+    Parameters
+    ----------
+    examples : Examples
+        The data.
+    replicates : int
+        How many draws.
+    rng : numpy.random.Generator
+        Where the random numbers come from.
+
+    Yields
+    ------
+    Draws
+        Some of the draws, as many as fit into memory at once.
+
+    Notes
+    -----
+    With two crossed ways to vary, the variance is right or a little too large (Owen and
+    Eckles 2012).
+
+    References
+    ----------
+    A. B. Owen and D. Eckles (2012). Bootstrapping data arrays of arbitrary order.
+    Annals of Applied Statistics 6.
     """
     for size in _batches(examples, replicates):
-        if examples.counted:  # the exponential weights of k examples of one profile add up to a Gamma(k) variable
-            yield _weighted(
-                examples, rng.standard_gamma(examples.count, size=(size, len(examples)))
-            )
+        if examples.counted:
+            # The exponential weights of k examples of one profile add up to Gamma(k).
+            count = examples.need("count")
+            weights = rng.standard_gamma(count, size=(size, len(examples)))
+            yield _weighted(examples, weights)
         else:
-            sources = rng.standard_exponential((size, _sources(examples)))
-            yield _weighted(
-                examples,
-                rng.standard_exponential((size, len(examples.term_group))),
-                sources,
-            )
+            sources = rng.standard_exponential((size, _number_of_sources(examples)))
+            terms = rng.standard_exponential((size, len(examples.term_group)))
+            yield _weighted(examples, terms, sources)
 
 
 def exchanged(
     examples: Examples, replicates: int, rng: np.random.Generator, *, given: str = ""
 ) -> Iterator[Draws]:
-    """Exchange whole identity terms between groups at random: what the metric would be if groups made no difference.
+    """Exchange whole identity terms between groups at random.
 
-    Terms are exchanged among those that occur in the same sources (adjectives with adjectives), so that every source
-    keeps its number of variations per group. Without sources, the examples must be those of `exchangeable`. Terms stay
-    within what is `given` ("label" or "prediction"), for groups may differ in how often a label is true and yet be
-    treated alike; and among those of about as many examples, for a rate of ten large terms is steadier than one of ten
-    small ones. Of counted examples Patefield's algorithm draws counts, with the same sizes of groups and profiles.
+    A metric of such draws is what it would be if groups made no difference.
+
+    Terms are exchanged with terms that occur in the same sources (adjectives with
+    adjectives), so every source keeps its number of variations per group. Without
+    sources, terms are exchanged with terms of about as many examples, for a rate of ten
+    large terms is steadier than a rate of ten small ones; and within what is `given`,
+    for groups may differ in how often a label is true and yet be treated alike.
+
+    Parameters
+    ----------
+    examples : Examples
+        The data; without sources, the result of `exchangeable`.
+    replicates : int
+        How many draws.
+    rng : numpy.random.Generator
+        Where the random numbers come from.
+    given : {"", "label", "prediction"}
+        Within which column terms stay; by default none.
+
+    Yields
+    ------
+    Draws
+        Some of the draws, as many as fit into memory at once.
+
+    Raises
+    ------
+    NothingToExchange
+        If no two groups have terms that can be exchanged, or if there are more than
+        `MOST` counted examples.
+
+    Notes
+    -----
+    For counted examples, Patefield's algorithm draws tables of counts in which each
+    group and each profile keeps its size.
     """
     if examples.counted:
-        if (cases := examples.count.sum()) > MOST:
-            raise NothingToExchange(
-                f"count: {cases:,} examples, more than the {MOST:,} to exchange at most"
-            )
-        table = examples.count.reshape(len(examples.groups), -1)
-        fixed = (
-            getattr(examples, given)[: table.shape[1]]
-            if given
-            else np.zeros(table.shape[1])
+        return _exchanged_counts(examples, replicates, rng, given)
+    return _exchanged_terms(examples, replicates, rng, given)
+
+
+def _exchanged_counts(
+    examples: Examples, replicates: int, rng: np.random.Generator, given: str
+) -> Iterator[Draws]:
+    """Exchange counted examples: draw the table of groups x profiles anew."""
+    count = examples.need("count")
+    cases = count.sum()
+    if cases > MOST:
+        raise NothingToExchange(
+            f"count: {cases:,} examples, more than the {MOST:,} to exchange at most"
         )
-        strata = [table.any(axis=0) & (fixed == value) for value in np.unique(fixed)]
-        strata = [np.ix_(table[:, part].any(axis=1), part) for part in strata]
-        strata = [
-            part for part in strata if min(table[part].shape) > 1
-        ]  # with one row SciPy's draws go below 0
-        tables = [
-            stats.random_table(table[part].sum(axis=1), table[part].sum(axis=0))
-            for part in strata
-        ]
-        for size in _batches(examples, replicates):
-            drawn = np.tile(table.astype(float), (size, 1, 1))
-            for part, exchange in zip(strata, tables, strict=True):
-                drawn[:, *part] = exchange.rvs(
-                    size, method="patefield", random_state=rng
-                )
-            yield _weighted(examples, drawn.reshape(size, -1))
-        return
-    exchangeable = [
+
+    table = count.reshape(len(examples.groups), -1)
+    parts = _parts_of_table(examples, table, given)
+    random_tables = [
+        stats.random_table(table[part].sum(axis=1), table[part].sum(axis=0))
+        for part in parts
+    ]
+
+    for size in _batches(examples, replicates):
+        drawn = np.tile(table.astype(float), (size, 1, 1))
+        for (rows, columns), random_table in zip(parts, random_tables, strict=True):
+            counts = random_table.rvs(size, method="patefield", random_state=rng)
+            drawn[:, rows, columns] = counts
+        yield _weighted(examples, drawn.reshape(size, -1))
+
+
+def _parts_of_table(
+    examples: Examples, table: np.ndarray, given: str
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the parts of a table (groups, profiles) in which counts are exchanged.
+
+    There is one for each value of what is given, as the numbers of its rows and columns
+    that are not empty.
+    """
+    profiles = table.shape[1]
+    fixed = examples.need(given)[:profiles] if given else np.zeros(profiles)
+
+    parts = []
+    for value in np.unique(fixed):
+        in_part = table.any(axis=0) & (fixed == value)
+        rows, columns = np.ix_(table[:, in_part].any(axis=1), in_part)
+
+        # In a table with one row nothing can change, and SciPy's draws go below 0.
+        if min(rows.size, columns.size) > 1:
+            parts.append((rows, columns))
+    return parts
+
+
+def _exchanged_terms(
+    examples: Examples, replicates: int, rng: np.random.Generator, given: str
+) -> Iterator[Draws]:
+    """Exchange whole terms: shuffle the groups among terms that are alike."""
+    strata = [
         terms
-        for terms in _same_sources(examples, given)
+        for terms in _strata(examples, given)
         if np.ptp(examples.term_group[terms]) > 0
     ]
-    if not exchangeable:
+    if not strata:
         raise NothingToExchange(
-            "term: no terms of different groups occur in the same sources: none can be exchanged"
+            "term: no terms of different groups occur in the same sources: "
+            "none can be exchanged"
         )
+
     for size in _batches(examples, replicates):
         groups = np.tile(examples.term_group, (size, 1))
-        for terms in exchangeable:
+        for terms in strata:
             groups[:, terms] = rng.permuted(groups[:, terms], axis=1)
         yield replace(_weighted(examples, np.ones(groups.shape)), term_group=groups)
 
 
 def exchangeable(examples: Examples, given: str) -> Examples:
-    """Return examples whose terms can be exchanged, a term's examples apart by what is given.
+    """Return the same examples in the form that `exchanged` needs without sources.
 
-    Those that are counted get a row for every group and profile, 0 or not: a table of groups x profiles.
+    Parameters
+    ----------
+    examples : Examples
+        The data.
+    given : {"", "label", "prediction"}
+        The column within which terms are going to be exchanged.
+
+    Returns
+    -------
+    table : Examples
+        The examples of one term that differ in what is given belong to different terms.
+        Counted examples have a row for every group and profile, even if its count is 0,
+        so that their counts are a table of groups x profiles.
     """
-    if not examples.counted:
-        if not given:
-            return examples
-        pairs = examples.term * (examples.need(given).max() + 1) + examples.need(given)
-        first, term = np.unique(pairs, return_index=True, return_inverse=True)[1:]
-        return replace(examples, term=term, term_group=examples.group[first])
-    profiles = np.column_stack(
-        [array for name in PROFILE if (array := getattr(examples, name)) is not None]
-    )
-    first, profile = np.unique(
+    if examples.counted:
+        return _complete_table(examples)
+    if not given:
+        return examples
+
+    fixed = examples.need(given)
+    pairs = examples.term * (fixed.max() + 1) + fixed
+    _, first, term = np.unique(pairs, return_index=True, return_inverse=True)
+    return replace(examples, term=term, term_group=examples.group[first])
+
+
+def _complete_table(examples: Examples) -> Examples:
+    """Return counted examples with one row for every group and profile."""
+    columns = [getattr(examples, name) for name in _COLUMNS_OF_A_PROFILE]
+    profiles = np.column_stack([column for column in columns if column is not None])
+    _, first, profile = np.unique(
         profiles, axis=0, return_index=True, return_inverse=True
-    )[1:]
-    group = np.repeat(np.arange(len(examples.groups)), len(first))
-    count = np.bincount(
-        examples.group * len(first) + profile.ravel(),
-        examples.count,
-        minlength=len(group),
     )
-    complete = examples.only(np.tile(first, len(examples.groups)))
+
+    groups = len(examples.groups)
+    group = np.repeat(np.arange(groups), len(first))
+    cell = examples.group * len(first) + profile.ravel()
+    count = np.bincount(cell, examples.count, minlength=len(group))
     return replace(
-        complete,
+        examples.only(np.tile(first, groups)),
         group=group,
         count=count.astype(int),
         term=np.arange(len(group)),
@@ -145,44 +257,65 @@ def exchangeable(examples: Examples, given: str) -> Examples:
     )
 
 
-def _same_sources(examples: Examples, given: str) -> list[np.ndarray]:
-    """Group terms by the set of sources that they occur in; without any, by what is given and size (a factor of 2)."""
-    if not examples.source.any():
-        size = np.bincount(
-            examples.term, examples.count, minlength=len(examples.term_group)
-        )
-        keys = np.zeros((len(size), 2), dtype=int)
-        keys[examples.term, 0] = getattr(examples, given) if given else 0
-        keys[:, 1] = np.log2(
-            np.maximum(size, 0.5)
-        )  # a term that no example has stays apart
+def _strata(examples: Examples, given: str) -> list[np.ndarray]:
+    """Return sets of terms that are so alike that they can be exchanged."""
+    if examples.source.any():
+        kinds = _sources_of_terms(examples)
     else:
-        label = np.random.default_rng(0).integers(
-            0, 2**62, size=(_sources(examples), 2), dtype=np.uint64
-        )
-        keys = np.zeros((len(examples.term_group), 2), dtype=np.uint64)
-        source, term = np.unique(np.stack([examples.source, examples.term]), axis=1)
-        np.add.at(
-            keys, term, label[source]
-        )  # a set is known by the sum of its sources' labels, which may wrap around
-    which = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
-    return np.split(
-        np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1]
+        kinds = _given_and_sizes_of_terms(examples, given)
+
+    stratum = np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
+    terms = np.argsort(stratum, kind="stable")
+    return np.split(terms, np.cumsum(np.bincount(stratum))[:-1])
+
+
+def _sources_of_terms(examples: Examples) -> np.ndarray:
+    """Return two numbers per term that are equal for terms of the same sources.
+
+    Every source gets two random labels. A set of sources is known by the sums of its
+    labels, which may wrap around.
+    """
+    labels = np.random.default_rng(0).integers(
+        0, 2**62, size=(_number_of_sources(examples), 2), dtype=np.uint64
     )
+    sums = np.zeros((len(examples.term_group), 2), dtype=np.uint64)
+    source, term = np.unique(np.stack([examples.source, examples.term]), axis=1)
+    np.add.at(sums, term, labels[source])
+    return sums
 
 
-def _sources(examples: Examples) -> int:
+def _given_and_sizes_of_terms(examples: Examples, given: str) -> np.ndarray:
+    """Return, per term, the value that is given and the size in powers of two."""
+    terms = len(examples.term_group)
+    size = np.bincount(examples.term, examples.count, minlength=terms)
+
+    kinds = np.zeros((terms, 2), dtype=int)
+    if given:
+        kinds[examples.term, 0] = examples.need(given)
+
+    # A term without any example stays apart, at the logarithm of one half.
+    kinds[:, 1] = np.log2(np.maximum(size, 0.5))
+    return kinds
+
+
+def _number_of_sources(examples: Examples) -> int:
     return int(examples.source.max()) + 1
 
 
 def _weighted(
     examples: Examples, terms: np.ndarray, sources: np.ndarray | None = None
 ) -> Draws:
-    sources = np.ones((len(terms), _sources(examples))) if sources is None else sources
-    return Draws(sources, terms, np.broadcast_to(examples.term_group, terms.shape))
+    """Return draws with these weights, in which every term keeps its group."""
+    if sources is None:
+        source_weight = np.ones((len(terms), _number_of_sources(examples)))
+    else:
+        source_weight = sources
+    term_group = np.broadcast_to(examples.term_group, terms.shape)
+    return Draws(source_weight, terms, term_group)
 
 
 def _batches(examples: Examples, replicates: int) -> Iterator[int]:
-    batch = max(1, MEMORY // (len(examples) * len(examples.groups)))
+    """Yield how many draws are made at once, until there are enough."""
+    batch = max(1, NUMBERS_PER_BATCH // (len(examples) * len(examples.groups)))
     for start in range(0, replicates, batch):
         yield min(batch, replicates - start)

@@ -101,15 +101,3 @@ def test_all_groups_at_once_are_those_of_each_cell_on_its_own():
         assert compare(scores) == pytest.approx(
             np.array([[alone(cell) for cell in unit] for unit in scores])
         )
-
-
-def test_every_comparison_of_table_2_has_its_symbol():
-    for name in (
-        "absolute_difference",
-        "difference",
-        "ratio",
-        "wasserstein",
-        "equality_gap",
-        "score_range",
-    ):
-        assert getattr(comparisons, name).symbol

@@ -1,4 +1,4 @@
-"""Whole sources and terms: what is drawn, that intervals cover, and that the null has the size it claims."""
+"""Whole sources and terms are drawn; intervals cover, and the null has its size."""
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,7 @@ def test_a_source_s_weight_counts_in_every_kind_of_metric():
 
 
 def test_exchanged_terms_keep_every_source_s_number_of_variations(monkeypatch):
-    monkeypatch.setattr(draws, "MEMORY", 1)  # a batch is one replicate
+    monkeypatch.setattr(draws, "NUMBERS_PER_BATCH", 1)  # a batch is one draw
     frame = suite(sources=6, terms=4, seed=3)
     adjective = frame["term"].str.endswith(
         ("0", "1")
@@ -78,13 +78,38 @@ def test_exchanged_terms_keep_every_source_s_number_of_variations(monkeypatch):
 
 def test_draws_come_in_batches_with_the_number_asked_for(monkeypatch):
     examples = read(suite())
-    monkeypatch.setattr(draws, "MEMORY", 4 * len(examples) * len(examples.groups))
+    numbers_per_draw = len(examples) * len(examples.groups)
+    monkeypatch.setattr(draws, "NUMBERS_PER_BATCH", 4 * numbers_per_draw)
     rng = np.random.default_rng(0)
     assert [len(some.source_weight) for some in draws.bootstrap(examples, 10, rng)] == [
         4,
         4,
         2,
     ]
+
+
+@pytest.mark.parametrize("column", ["source", "term"])
+def test_terms_are_exchanged_for_terms_of_about_as_many_examples(column):
+    """A rate of ten large terms is steadier than a rate of ten small ones.
+
+    An author whose texts all belong to one group is a term, too.
+    """
+    sizes = {"a-1": 40, "a-2": 50, "a-3": 3, "b-1": 60, "b-2": 2, "b-3": 3}
+    frame = pd.DataFrame({column: np.repeat(list(sizes), list(sizes.values()))})
+    frame["group"] = frame[column].str[0]
+    frame["prediction"] = np.arange(len(frame)) % 2
+    examples = read(frame)
+    size_of_term = np.bincount(examples.term, examples.count)
+    assert sorted(size_of_term) == sorted(sizes.values())
+
+    large = size_of_term >= 32
+    (batch,) = draws.exchanged(examples, 50, np.random.default_rng(0))
+    for groups in batch.term_group:
+        assert np.bincount(groups[large]).tolist() == [2, 1]
+        assert np.bincount(groups[~large]).tolist() == [1, 2]
+
+    # And within those sizes every term changes its group sometimes.
+    assert (batch.term_group != examples.term_group).any(axis=0).all()
 
 
 def test_where_no_term_can_change_its_group_there_is_no_null_and_the_result_says_why():
@@ -164,11 +189,14 @@ def test_replicates_repeat_with_the_seed():
     assert not first["low"].equals(other["low"]) or not first["p"].equals(other["p"])
 
 
-# --- does it do what it says: simulated models whose terms differ, and whose groups do or do not --------------------
+# --- does it do what it says: simulated models whose terms differ, and perhaps groups -
 
 
 def simulated(rng, *, effect, sources=20, terms=6):
-    """Return predictions of a model that is more or less sure of each source and term, and by `effect` of groups."""
+    """Return predictions of a model that is more sure of some sources and terms.
+
+    And, by `effect`, of some groups.
+    """
     shape = (sources, len(effect), terms)
     sure = (
         2 + rng.normal(0, 0.8, sources)[:, None, None] + rng.normal(0, 0.4, shape[1:])
@@ -203,14 +231,17 @@ def mean_p(frames, metrics):
 
 @pytest.mark.slow
 def test_the_null_of_whole_terms_has_the_size_it_claims_and_that_of_sentences_has_not():
-    """A p-value of the right size is uniform on 1/40, ..., 1: whoever finds too much, finds a mean that is too low."""
+    """A p-value of the right size is uniform on 1/40, ..., 1.
+
+    A test that finds too much has p-values whose mean is too low.
+    """
     fair = [
         simulated(np.random.default_rng(seed), effect=[0] * 5) for seed in range(12)
     ]
     values = np.arange(1, 41) / 40
     least = values.mean() - 3 * values.std() / np.sqrt(len(fair))
     assert mean_p(fair, METHODS).min() > least
-    # Every sentence a term of its own, as if sentences around one term had nothing in common.
+    # Every sentence is a term of its own, as if those around one term shared nothing.
     sentences = [
         frame.drop(columns="source").assign(term=range(len(frame))) for frame in fair
     ]
@@ -242,7 +273,10 @@ def test_intervals_cover_what_endless_sources_and_terms_would_give():
 
 @pytest.mark.slow
 def test_plug_in_gaps_of_a_perfectly_fair_model_are_not_zero():
-    """Six identical groups, 10% errors, 60 templates with one term each: about .04 between pairs, .17 for FNED."""
+    """Six identical groups, 10% errors, 60 templates with one term each.
+
+    Then about .04 is found between pairs, and .17 for FNED.
+    """
     rng = np.random.default_rng(0)
     rows = []
     for _ in range(80):

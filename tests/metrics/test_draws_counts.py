@@ -81,7 +81,7 @@ def test_what_is_given_stays_as_it_is(counted):
 
 
 def test_a_group_without_a_label_gets_none_of_it(counted):
-    # SciPy's Patefield draws numbers below 0 for tables with one row or with a row of nothing.
+    # SciPy's Patefield draws numbers below 0 for tables with one row or an empty one.
     one_sided = counted.only((counted.group != 0) | (counted.label == 0))
     world = draws.exchangeable(
         replace(one_sided, term=np.arange(len(one_sided)), term_group=one_sided.group),
@@ -90,6 +90,18 @@ def test_a_group_without_a_label_gets_none_of_it(counted):
     for some in draws.exchanged(world, 20, np.random.default_rng(0), given="label"):
         assert some.term_weight.min() >= 0
         assert not some.term_weight[:, (world.group == 0) & (world.label == 1)].any()
+
+
+def test_a_label_that_only_one_group_has_stays_with_it(counted):
+    alone = counted.only((counted.group == 0) | (counted.label == 0))
+    world = draws.exchangeable(
+        replace(alone, term=np.arange(len(alone)), term_group=alone.group), "label"
+    )
+    has_label = world.label == 1
+    assert np.count_nonzero(world.count[has_label]) > 1
+    for batch in draws.exchanged(world, 20, np.random.default_rng(0), given="label"):
+        for weights in batch.term_weight:
+            assert (weights[has_label] == world.count[has_label]).all()
 
 
 def test_completing_adds_no_example(counted):

@@ -1,4 +1,4 @@
-"""Scores and the cells they are computed on: by hand, against scikit-learn, and against rows really repeated."""
+"""Scores and their cells: by hand, against scikit-learn, and by repeating rows."""
 
 import itertools
 from dataclasses import replace
@@ -20,11 +20,15 @@ from fairlib.metrics.examples import read
 
 def cells(frame, target="pos", by_unit=False, draws=None):
     examples = read(frame)
-    return Cells(examples, examples.classes.index(target), by_unit, draws)
+    target_code = examples.classes.index(target)
+    return Cells(examples, target_code, by_unit=by_unit, draws=draws)
 
 
 def test_rates_by_hand():
-    """Group a: 2 hits, 1 miss, 1 false alarm, 1 true rejection; group b: 1 miss, 2 false alarms."""
+    """Group a: 2 hits, 1 miss, 1 false alarm, 1 true rejection.
+
+    Group b: 1 miss, 2 false alarms.
+    """
     frame = pd.DataFrame(
         {
             "group": list("aaaaabbb"),
@@ -46,7 +50,6 @@ def test_rates_by_hand():
     }
     for score, values in expected.items():
         assert score(some).ravel() == pytest.approx(values), score.__name__
-        assert score.symbol
     others = background(some, "complement")
     assert scores.f1(others).ravel() == pytest.approx(
         [0, 4 / 6]
@@ -97,14 +100,15 @@ def draws_for(frame, seed, replicates=3):
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10**6), by_unit=st.booleans())
 def test_weights_are_repetitions_and_new_groups_are_relabelling(counted, seed, by_unit):
-    """The reduction under draws, replicate by replicate, against the table written out with its rows repeated."""
+    """The reduction under draws, one by one, against a table with its rows repeated."""
     frame = suite(sources=4, terms=3, digits=1, seed=seed).sort_values(
         ["group", "term", "source"], ignore_index=True
     )
     draws, examples = draws_for(frame, seed)
     people = np.random.default_rng(seed).integers(1, 4, len(frame)) if counted else 1
     examples = replace(examples, count=people if counted else None)
-    weighted = Cells(examples, examples.classes.index("pos"), by_unit, draws)
+    target_code = examples.classes.index("pos")
+    weighted = Cells(examples, target_code, by_unit=by_unit, draws=draws)
     for replicate in range(3):
         times = people * draws.term_weight[replicate, examples.term]
         if (

@@ -1,6 +1,7 @@
-"""Every metric against a slow second implementation, by hand, by its invariances, and for known traps."""
+"""Every metric against a slow second implementation, by hand and by its symmetries."""
 
 import itertools
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -16,107 +17,146 @@ import fairlib
 from fairlib import METRICS, Metric
 from fairlib.data import ROOT
 from fairlib.metrics import comparisons, scores
-from fairlib.metrics.table2 import AUCS, NORMALIZERS, TABLE_2, VARIANTS
+from fairlib.metrics.table2 import AUCS, KINDS, NORMALIZERS, TABLE_2, VARIANTS, read
+
+# What the paper prints, in its order. Variants may be added, and these stay.
+PRINTED = [
+    "FPED",
+    "FNED",
+    "AvgGF",
+    "FPRRatio",
+    "PosAvgEG",
+    "NegAvgEG",
+    "DisparityScore",
+    "TPRGap",
+    "TNRGap",
+    "ParityGap",
+    "AccuracyDifference",
+    "TPRDifference",
+    "F1Difference",
+    "LASDifference",
+    "RecallDifference",
+    "F1Ratio",
+    "CFGap",
+    "PertSS",
+    "PertSD",
+    "PertSR",
+    "AvgIF",
+    "AvgScoreDifference",
+]
+
+
+# --- a slow second implementation -----------------------------------------------------
 
 
 def slow(frame, name, c):
-    """Compute a metric from the words of Table 2, with loops, scikit-learn and SciPy: {group: value}."""
-    groups = sorted(frame["group"].unique())
-    pairs = list(itertools.combinations(groups, 2))
-    star, base = name.endswith("*"), name.removesuffix("*").removesuffix(" (TC)")
-    data = (
-        frame[frame["label"] == c]
-        if name.endswith("(TC)") or name == "PosAvgEG"
-        else frame
-    )
-    data = frame[frame["label"] != c] if name == "NegAvgEG" else data
-    of = {g: data[data["group"] == g] for g in groups}
+    """Compute {group: value} from the words of Table 2, with loops and others' code."""
+    base = name.removesuffix("*").removesuffix(" (TC)")
+    data = frame
+    if name.endswith("(TC)") or name == "PosAvgEG":
+        data = frame[frame["label"] == c]
+    if name == "NegAvgEG":
+        data = frame[frame["label"] != c]
+    of = {g: data[data["group"] == g] for g in sorted(frame["group"].unique())}
 
-    def rate(kind):
-        def score(d):
-            tn, fp, fn, tp = sk.confusion_matrix(
-                d["label"] == c, d["prediction"] == c, labels=[False, True]
-            ).ravel()
-            return {
-                "fpr": fp / (fp + tn),
-                "fnr": fn / (fn + tp),
-                "tpr": tp / (tp + fn),
-                "tnr": tn / (tn + fp),
-            }[kind]
-
-        return score
-
-    def f1(d):
-        return sk.f1_score(d["label"] == c, d["prediction"] == c)
-
-    def accuracy(d):
-        return sk.accuracy_score(d["label"], d["prediction"])
-
-    def parity(d):
-        return (d["prediction"] == c).mean()
-
-    def wasserstein(x, y):
-        return stats.wasserstein_distance(x, y)
-
-    scalar_bcm = {"FPED": rate("fpr"), "FNED": rate("fnr")}
+    scalar_bcm = {"FPED": rate("fpr", c), "FNED": rate("fnr", c)}
     gaps = {
-        "DisparityScore": f1,
-        "TPRGap": rate("tpr"),
-        "TNRGap": rate("tnr"),
-        "ParityGap": parity,
+        "DisparityScore": lambda d: sk.f1_score(d["label"] == c, d["prediction"] == c),
+        "TPRGap": rate("tpr", c),
+        "TNRGap": rate("tnr", c),
+        "ParityGap": lambda d: (d["prediction"] == c).mean(),
     }
     gaps["ParityGap (accuracy)"] = accuracy
     if base in scalar_bcm:
-        per = {g: abs(scalar_bcm[base](data) - scalar_bcm[base](of[g])) for g in groups}
-        return per | {"accumulated": sum(per.values()) / (len(groups) if star else 1)}
+        score = scalar_bcm[base]
+        per = {g: abs(score(data) - score(of[g])) for g in of}
+        divisor = len(of) if name.endswith("*") else 1
+        return per | {"accumulated": sum(per.values()) / divisor}
+    if base in ("AvgGF", "FPRRatio", "FNRRatio", "PosAvgEG", "NegAvgEG"):
+        return slow_against_background(data, of, base, c)
+    if name in gaps or base in gaps:
+        divisor = len(of) if name == "DisparityScore" else None
+        return slow_gap(of, gaps.get(name) or gaps[base], divisor)
+    return slow_counterfactual(data, list(of), base, c)
+
+
+def rate(kind, c):
+    """Return a function that computes a rate of the class against the rest."""
+
+    def score(d):
+        tn, fp, fn, tp = sk.confusion_matrix(
+            d["label"] == c, d["prediction"] == c, labels=[False, True]
+        ).ravel()
+        rates = {
+            "fpr": fp / (fp + tn),
+            "fnr": fn / (fn + tp),
+            "tpr": tp / (tp + fn),
+            "tnr": tn / (tn + fp),
+        }
+        return rates[kind]
+
+    return score
+
+
+def accuracy(d):
+    return sk.accuracy_score(d["label"], d["prediction"])
+
+
+def over_pairs(groups, gap):
+    """Return the mean over the pairs that contain each group."""
+    return {g: np.mean([v for pair, v in gap.items() if g in pair]) for g in groups}
+
+
+def slow_gap(of, score, divisor):
+    pairs = list(itertools.combinations(of, 2))
+    gap = {(i, j): abs(score(of[i]) - score(of[j])) for i, j in pairs}
+    total = sum(gap.values())
+    return over_pairs(of, gap) | {"accumulated": total / (divisor or len(pairs))}
+
+
+def slow_against_background(data, of, base, c):
+    column = f"p_{c}"
+    rest = {g: data[data["group"] != g] for g in of}
     if base == "AvgGF":
-        per = {g: wasserstein(of[g][f"p_{c}"], data[f"p_{c}"]) for g in groups}
+        per = {g: stats.wasserstein_distance(of[g][column], data[column]) for g in of}
         return per | {"accumulated": np.mean(list(per.values()))}
     if base in ("FPRRatio", "FNRRatio"):
-        score = rate("fpr" if base == "FPRRatio" else "fnr")
-        return {g: score(of[g]) / score(data[data["group"] != g]) for g in groups}
-    if base in ("PosAvgEG", "NegAvgEG"):
-        per = {}
-        for g in groups:
-            rest = data[data["group"] != g][f"p_{c}"]
-            u = stats.mannwhitneyu(
-                rest, of[g][f"p_{c}"], alternative="greater"
-            ).statistic
-            per[g] = 0.5 - u / (len(rest) * len(of[g]))
-        return per
-    if name in gaps or base in gaps:
-        score = gaps.get(name) or gaps[base]
-        gap = {pair: abs(score(of[pair[0]]) - score(of[pair[1]])) for pair in pairs}
-        norm = len(groups) if name == "DisparityScore" else len(pairs)
-        per = {g: np.mean([v for pair, v in gap.items() if g in pair]) for g in groups}
-        return per | {"accumulated": sum(gap.values()) / norm}
-    # Counterfactual metrics: source by source.
+        score = rate("fpr" if base == "FPRRatio" else "fnr", c)
+        return {g: score(of[g]) / score(rest[g]) for g in of}
+
+    per = {}
+    for g in of:
+        x, y = rest[g][column], of[g][column]
+        u = stats.mannwhitneyu(x, y, alternative="greater").statistic
+        per[g] = 0.5 - u / (len(x) * len(y))
+    return per
+
+
+def slow_counterfactual(data, groups, base, c):
+    """Go source by source, and take the mean over them."""
     column = f"p_{c}"
     if base.startswith("Pert"):
         data = data.assign(own=[row[f"p_{row['label']}"] for _, row in data.iterrows()])
         column = "own"
+
     by_source = []
     for _, part in data.groupby("source"):
         sets = {g: part.loc[part["group"] == g, column].to_numpy() for g in groups}
-        if base in ("CFGap", "PertSS"):
-            gap = {
-                (i, j): np.mean([abs(x - y) for x in sets[i] for y in sets[j]])
-                for i, j in pairs
-            }
-        elif base == "AvgIF":
-            gap = {(i, j): wasserstein(sets[i], sets[j]) for i, j in pairs}
-        else:
+        if base in ("PertSD", "PertSR"):
             d = np.std if base == "PertSD" else np.ptp
-            by_source.append(
-                {
-                    "accumulated": np.mean(
-                        [d(world) for world in itertools.product(*sets.values())]
-                    )
-                }
-            )
+            worlds = itertools.product(*sets.values())
+            by_source.append({"accumulated": np.mean([d(world) for world in worlds])})
             continue
-        per = {g: np.mean([v for pair, v in gap.items() if g in pair]) for g in groups}
-        by_source.append(per | {"accumulated": np.mean(list(gap.values()))})
+
+        gap = {}
+        for i, j in itertools.combinations(groups, 2):
+            if base == "AvgIF":
+                gap[i, j] = stats.wasserstein_distance(sets[i], sets[j])
+            else:
+                pairs = itertools.product(sets[i], sets[j])
+                gap[i, j] = np.mean([abs(x - y) for x, y in pairs])
+        mean = {"accumulated": np.mean(list(gap.values()))}
+        by_source.append(over_pairs(groups, gap) | mean)
     return pd.DataFrame(by_source).mean().to_dict()
 
 
@@ -160,14 +200,19 @@ def test_equals_it_on_groups_of_unequal_size_and_sources_of_unequal_shape(name):
     )
 
 
-def test_the_file_of_table_2_leaves_nothing_to_defaults():
-    rows = pd.read_csv(
-        ROOT / "fairlib" / "metrics" / "table2.csv", dtype=str, keep_default_na=False
-    )
-    assert [
-        (rows["place"] == place).sum() for place in ("Table 2", "variant", "other")
-    ] == [22, 8, 3]
-    assert list(rows["name"]) == [*TABLE_2, *VARIANTS, *AUCS] and rows["name"].is_unique
+def check_file(path):
+    """Check that a file such as table2.csv has what is printed, and no defaults."""
+    table_2, variants, others = read(path)
+    assert list(table_2) == PRINTED
+
+    rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+    assert rows["name"].is_unique
+    names = {place: list(part["name"]) for place, part in rows.groupby("place")}
+    assert names == {
+        "Table 2": PRINTED,
+        "variant": list(variants),
+        "other": list(others),
+    }
     assert (
         rows[["single", "per_class", "two_groups"]].isin(["yes", "no"]).all(axis=None)
     )
@@ -175,6 +220,42 @@ def test_the_file_of_table_2_leaves_nothing_to_defaults():
         rows["normalizer"].isin(NORMALIZERS) == rows["kind"].isin(["PCM", "BCM"])
     ).all()
     assert (rows[["title", "reference"]] != "").all(axis=None)
+
+
+def test_the_file_has_the_22_metrics_that_the_paper_prints_and_others():
+    assert len(PRINTED) == 22
+    file = ROOT / "fairlib" / "metrics" / "table2.csv"
+    check_file(file)
+    assert read(file) == [TABLE_2, VARIANTS, AUCS]
+    assert list(METRICS) == [*TABLE_2, *VARIANTS]
+    assert {"AvgGF (TC)", "FPED*", "FNED*", "DisparityScore*"} < VARIANTS.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_score_and_comparison_says_what_it_is(kind):
+    for name, metric in (METRICS | AUCS).items():
+        if metric.kind == kind:
+            for function in (metric.score, metric.comparison):
+                assert function.symbol and function.words[0].isupper(), name
+                assert not function.words.endswith("."), name
+
+
+@pytest.mark.parametrize("name", [*METRICS, *AUCS])
+def test_a_metric_is_the_same_after_pickling(name):
+    metric = (METRICS | AUCS)[name]
+    again = pickle.loads(pickle.dumps(metric))
+    assert again == metric
+
+    frame = suite(groups=("a", "b"), sources=5, seed=13)
+    before = fairlib.measure(frame, {name: metric})
+    pd.testing.assert_frame_equal(fairlib.measure(frame, {name: again}), before)
+
+
+def test_the_table_of_metrics_can_be_pickled():
+    again = pickle.loads(pickle.dumps(METRICS))
+    assert again == METRICS and list(again) == list(METRICS)
+    normalizers = pickle.loads(pickle.dumps(NORMALIZERS))
+    assert [normalizers[name](6) for name in normalizers] == [1, 6, 15]
 
 
 def test_two_group_metrics_against_their_building_blocks():
@@ -232,7 +313,8 @@ def test_table_1_by_hand():
     assert value(frame, "TPRGap", 1) == pytest.approx(0)
     # Source 1: sorted .4 .8 .9 against .7 .8 .9; source 2: .6 .6 .6 against .3 .6 .9.
     assert value(frame, "AvgIF", 1) == pytest.approx((0.3 / 3 + 0.6 / 3) / 2)
-    # All nine pairs: source 1 |x - y| sums to .3+.4+.5 + .1+0+.1 + .2+.1+0, source 2 to 3 (.3+0+.3).
+    # All nine pairs: |x - y| sums to .3+.4+.5 + .1+0+.1 + .2+.1+0 for source 1, and to
+    # 3 (.3+0+.3) for source 2.
     assert value(frame, "CFGap", 1) == pytest.approx((1.7 / 9 + 1.8 / 9) / 2)
     # With two groups the range is the difference and the standard deviation half of it.
     assert value(frame, "PertSR") == pytest.approx((1.7 / 9 + 1.8 / 9) / 2)
@@ -242,7 +324,7 @@ def test_table_1_by_hand():
     )
 
 
-# --- what the paper says about its Table 2 --------------------------------------------------------------------------
+# --- what the paper says about its Table 2 --------------------------------------------
 
 
 def test_table_2_has_the_counts_that_the_paper_prints():
@@ -279,7 +361,7 @@ def test_a_metric_says_honestly_whether_it_uses_predictions(name):
         fairlib.measure(lacking, name)
 
 
-# --- properties -----------------------------------------------------------------------------------------------------
+# --- properties -----------------------------------------------------------------------
 
 suites = st.builds(
     suite,
@@ -325,7 +407,7 @@ def test_renaming_groups_renames_the_rows(frame):
 @given(frame=suites)
 def test_doubling_all_examples_changes_nothing(frame):
     doubled = pd.concat([frame, frame.assign(term=frame["term"] + "'")])
-    # Not the sampled one, whose combinations differ; and two draws from one group stay two draws.
+    # Not the sampled one, whose combinations differ.
     names = [name for name in MANY_GROUPS if name != "PertSD"]
     before, after = (fairlib.measure(d, names)["value"] for d in (frame, doubled))
     pd.testing.assert_series_equal(after, before)
@@ -353,8 +435,8 @@ def copies(k):
     return pd.concat(named, ignore_index=True)
 
 
-def test_only_correctly_normalized_metrics_ignore_how_many_copies_of_the_groups_there_are():
-    """Section 6: FPED and FNED grow with the number of groups, and so does the Disparity Score."""
+def test_only_correctly_normalized_metrics_ignore_copies_of_the_groups():
+    """Section 6: FPED, FNED and the Disparity Score grow with the number of groups."""
     two, six, ten = (
         fairlib.measure(copies(k), MANY_GROUPS, classes="pos") for k in (1, 3, 5)
     )
@@ -373,17 +455,21 @@ def test_only_correctly_normalized_metrics_ignore_how_many_copies_of_the_groups_
         assert three[name] == pytest.approx(3 * one[name]) and five[
             name
         ] == pytest.approx(5 * one[name])
-    # Of the pairs among 2k groups a share k/(2k-1) are unlike ones: the mean over pairs falls to half of the first.
+    # Of the pairs among 2k groups a share k/(2k-1) are unlike ones: the mean over pairs
+    # falls to half of the first.
     for name in ("DisparityScore*", "TPRGap", "TNRGap", "ParityGap"):
         assert three[name] == pytest.approx(one[name] * 3 / 5) and five[
             name
         ] == pytest.approx(one[name] * 5 / 9)
-    # Divided by the number of groups it grows without end: k / 2k per pair value, times k.
+    # Divided by the number of groups it grows without end: k / 2k per pair, times k.
     assert three["DisparityScore"] == pytest.approx(3 * one["DisparityScore"])
 
 
 def test_backgrounds_of_all_and_of_the_others_differ_by_the_group_s_share():
-    """F_g − F_all = (1 − π)(F_g − F_others): why the released code's AvgGF (TC) is larger than its definition."""
+    """F_g − F_all = (1 − π)(F_g − F_others).
+
+    This is why the released code's AvgGF (TC) is larger than its definition.
+    """
     frame = suite(groups=("a", "b", "c", "d", "e", "f"), seed=6)
     others = replace(METRICS["AvgGF"], background="complement")
     found = fairlib.measure(
@@ -395,7 +481,7 @@ def test_backgrounds_of_all_and_of_the_others_differ_by_the_group_s_share():
     )
 
 
-def test_equality_gap_is_negative_for_the_group_with_lower_probabilities_and_sums_to_nothing():
+def test_equality_gap_is_negative_for_lower_probabilities_and_sums_to_nothing():
     frame = suite(sources=12, seed=7)
     low = frame["group"] == "a"
     frame.loc[low, "p_pos"] *= 0.5
@@ -412,7 +498,7 @@ def test_equality_gap_is_negative_for_the_group_with_lower_probabilities_and_sum
     assert "accumulated" not in found
 
 
-# --- one's own metrics ----------------------------------------------------------------------------------------------
+# --- one's own metrics ----------------------------------------------------------------
 
 
 def test_a_metric_of_one_s_own_takes_three_lines():
@@ -503,5 +589,10 @@ def test_a_score_of_the_wrong_shape_or_without_its_class_is_an_error():
         fairlib.measure(
             frame, {"m": Metric("PCM", lambda cells: 1.0, comparisons.difference)}
         )
+    one_at_a_time = Metric(
+        "PCM", scores.accuracy, comparisons.absolute_difference, single=True
+    )
+    with pytest.raises(ValueError, match="return a Sample where single is True"):
+        fairlib.measure(frame, {"m": one_at_a_time})
     with pytest.raises(ValueError, match="no class of its own"):
         fairlib.measure(frame, {"m": replace(METRICS["FPED"], per_class=False)})
