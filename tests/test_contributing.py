@@ -1,31 +1,46 @@
 """What CONTRIBUTING.md says is done: its lines go where it says, and what it promises then holds."""
 
 import csv
-import importlib.util
-import io
+import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
-from importlib import import_module
 
-import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 import fairlib
-from fairlib import data, ledger, recipes
-from fairlib.__main__ import main
-from fairlib.auditing import summary
 from fairlib.data import ROOT
-from fairlib.intervals import disparity, proportions
-from fairlib.metrics import scores, table2
-from fairlib.recipes import originals
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 KINDS = ("bug", "finding", "question")
+COPIED = (
+    "fairlib",
+    "tests",
+    "notebooks",
+    "data",
+    "figures",
+    "docs",
+    "site",
+    "pyproject.toml",
+    "requirements.lock",
+    "environment.yml",
+    "Makefile",
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "CITATION.cff",
+)
+# Behind which line a recipe's lines go, where they do not go to the end of a file.
+PLACES = {
+    "fairlib/intervals/disparity.py": r"^METHODS: (?:.*\n)+?(?=}\n)",
+    "tests/metrics/test_table2.py": r"^    gaps\[\"ParityGap \(accuracy\)\"\] = accuracy\n",
+    "README.md": r"^\| \[13 .*\n",
+}
 
 
 def steps(recipe):
@@ -41,234 +56,175 @@ def steps(recipe):
     }
 
 
-def opened(path):
-    """Return a file of the tests, or the notebooks' runner, as a module."""
-    specification = importlib.util.spec_from_file_location(
-        f"opened_{(ROOT / path).stem}", ROOT / path
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of the project, in which a recipe is followed as a contributor would."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            hidden = shutil.ignore_patterns("__pycache__", "original")
+            shutil.copytree(source, tmp_path / name, ignore=hidden)
+        else:
+            shutil.copy(source, tmp_path / name)
+    return tmp_path
+
+
+def follow(recipe, checkout):
+    """Put the lines of a recipe where the page says they go."""
+    for name, code in steps(recipe).items():
+        path = checkout / name
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(code, encoding="utf-8")
+            continue
+
+        text = path.read_text(encoding="utf-8")
+        if name not in PLACES:
+            blank_lines = "\n\n" if path.suffix == ".py" else ""
+            path.write_text(text + blank_lines + code, encoding="utf-8")
+            continue
+
+        (place,) = re.finditer(PLACES[name], text, flags=re.MULTILINE)
+        path.write_text(text[: place.end()] + code + text[place.end() :], "utf-8")
+
+
+def replace_once(path, old, new):
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def run(checkout, *arguments):
+    """Run Python in a copy of the project; return how it ended, and what it wrote."""
+    environment = os.environ | {"PYTHONPATH": str(checkout)}
+    environment.pop("FAIRLIB_DATA", None)
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=checkout,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
 
 
-def defined(code, module, **besides):
-    """Run lines as if they stood in a module, which stays as it is; return the function that they define."""
-    space = vars(module) | besides
-    exec(compile(code, "CONTRIBUTING.md", "exec"), space)
-    return space[re.findall(r"^def (\w+)", code, flags=re.MULTILINE)[-1]]
-
-
-def entered(code, module):
-    """Return lines of a table of a module as a dictionary."""
-    return eval(f"{{{code.strip()}}}", dict(vars(module)))
-
-
-def add(monkeypatch, lines, place, table, listing):
-    """Add a function to the module `place`, and its entry to the `table` of the module `listing`; return its name."""
-    function = defined(lines[0], place)
-    monkeypatch.setattr(place, function.__name__, function, raising=False)
-    ((name, entry),) = entered(lines[1], listing).items()
-    assert name not in table
-    monkeypatch.setitem(table, name, entry)
-    return name
-
-
-# --- the five recipes ---
-
-
-@pytest.mark.parametrize(("right", "slip"), [("", ""), ("among=~", "among=")])
-def test_a_metric(tmp_path, monkeypatch, right, slip):
-    (first, score), (second, entry), (third, twin) = steps("metric").items()
-    assert (first, second) == (
-        "fairlib/metrics/scores.py",
-        "fairlib/metrics/table2.csv",
+def check(recipe, checkout):
+    """Run the tests that the page asks for after "Check:"."""
+    (text,) = re.findall(
+        rf"^## Add an? {recipe}\n(.*?)(?=^## |\Z)", PAGE, flags=re.DOTALL | re.MULTILINE
     )
-    assert right in score
-    function = defined(score.replace(right, slip), scores)
-    monkeypatch.setattr(scores, function.__name__, function, raising=False)
-    header = (ROOT / second).read_text(encoding="utf-8").splitlines(keepends=True)[0]
-    ((name, metric),) = table2.read(io.StringIO(header + entry))[0].items()
-    assert name not in table2.METRICS
-    monkeypatch.setitem(table2.METRICS, name, metric)
-    text, place = (
-        (ROOT / third).read_text(encoding="utf-8"),
-        "    if base in scalar_bcm:\n",
-    )
-    assert text.count(place) == 1
-    (tmp_path / "test_table2.py").write_text(text.replace(place, twin + place))
-    tests_of_metrics = opened(tmp_path / "test_table2.py")
-    check = tests_of_metrics.test_equals_a_slow_second_implementation
-    if right:
-        with pytest.raises(AssertionError):
-            check(name, None)
-        return
-    check(name, None)
-    check(name, 1)
-    assert table2.METRICS[name].given == "prediction"
-    assert "FN / (FN + TN)" in summary.explained(metric)
-
-    # A variant may be added among the others, or at the end of the file.
-    rows = (ROOT / second).read_text(encoding="utf-8").splitlines(keepends=True)
-    for place in (len(rows) - 3, len(rows)):
-        added = [*rows[:place], entry, *rows[place:]]
-        (tmp_path / "table2.csv").write_text("".join(added), encoding="utf-8")
-        tests_of_metrics.check_file(tmp_path / "table2.csv")
+    (command,) = re.findall(r"`\.venv/bin/python (-m pytest [^`]+)`", text)
+    options = ["-q", "-p", "no:cacheprovider"]
+    ended = run(checkout, *shlex.split(command), *options)
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-1000:]
+    return ended.stdout
 
 
-@pytest.mark.parametrize(
-    ("right", "slip"),
-    [("", ""), (" + rate_b * (1 - rate_b) / (n_b + 2)", ""), ("alpha / 2", "alpha")],
-)
-def test_an_interval(monkeypatch, right, slip):
-    formula, entry, check = steps("interval").values()
-    assert [*steps("interval")][:2] == [
-        "fairlib/intervals/proportions.py",
-        "fairlib/intervals/disparity.py",
-    ]
-    assert right in formula
-    name = add(
-        monkeypatch,
-        (formula.replace(right, slip), entry),
-        proportions,
-        disparity.METHODS,
-        disparity,
-    )
-    check = defined(check, opened("tests/intervals/test_proportions.py"))
-    if right:
-        with pytest.raises(AssertionError):
-            check()
-        return
-    check()
-    for table in ((7, 34, 1, 34), (0, 10, 3, 20), (5, 5, 0, 9)):
-        found = disparity.METHODS[name].counts(*table, alpha=0.1)
-        other = confint_proportions_2indep(
+def run_tests(checkout, path, expression):
+    """Run some tests of a copy."""
+    options = ["-q", "-p", "no:cacheprovider", "-k", expression]
+    return run(checkout, "-m", "pytest", path, *options)
+
+
+# --- the recipes ---
+
+
+@pytest.mark.slow
+def test_a_metric(checkout):
+    follow("metric", checkout)
+    assert "passed" in check("metric", checkout)
+
+    code = "import fairlib; print(fairlib.METRICS['FORGap'].given)"
+    assert run(checkout, "-c", code).stdout == "prediction\n"
+
+    scores = checkout / "fairlib" / "metrics" / "scores.py"
+    replace_once(scores, "among=~cells.predicted)", "among=cells.predicted)")
+    slow = "test_equals_a_slow_second_implementation"
+    ended = run_tests(checkout, "tests/metrics/test_table2.py", f"{slow} and FORGap")
+    assert "AssertionError" in ended.stdout
+
+
+# Errors and examples of two groups.
+TABLES = ((7, 34, 1, 34), (0, 10, 3, 20), (5, 5, 0, 9))
+
+
+@pytest.mark.slow
+def test_an_interval(checkout):
+    follow("interval", checkout)
+    assert "passed" in check("interval", checkout)
+
+    code = f"""
+import fairlib
+for table in {TABLES}:
+    low, high = fairlib.bounds.METHODS["agresti_caffo"].counts(*table, alpha=0.1)
+    print(float(low), float(high))
+"""
+    ends = np.array(run(checkout, "-c", code).stdout.split(), dtype=float).reshape(3, 2)
+    for table, ours in zip(TABLES, ends, strict=True):
+        theirs = confint_proportions_2indep(
             *table, compare="diff", method="agresti-caffo", alpha=0.1
         )
-        assert found == pytest.approx(np.clip(other, -1, 1))
-    everywhere = opened("tests/intervals/test_disparity.py")
-    rng = np.random.default_rng(5)
-    costs = (rng.random(60) < 0.4).astype(float), (rng.random(60) < 0.2).astype(float)
-    everywhere.test_every_method_says_what_it_promises_and_where_it_comes_from(name)
-    everywhere.test_interval_holds_its_estimate_and_is_named(name, costs)
-    everywhere.test_scaling_the_cost_scales_the_interval(name, costs)
-    everywhere.test_more_confidence_is_wider(name, costs)
-    everywhere.test_costs_and_counts_agree(name, costs)
-    everywhere.test_extreme_tables(name)
+        assert ours == pytest.approx(np.clip(theirs, -1, 1))
+
+    formulas = checkout / "fairlib" / "intervals" / "proportions.py"
+    replace_once(formulas, " + rate_b * (1 - rate_b) / (n_b + 2)", "")
+    ended = run_tests(checkout, "tests/intervals/test_proportions.py", "agresti_caffo")
+    assert "AssertionError" in ended.stdout
 
 
-def test_a_data_set(tmp_path, monkeypatch, capsys):
-    lines = steps("data set")
-    for path in lines:
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(lines[path])
-    monkeypatch.setattr(
-        recipes, "__path__", [*recipes.__path__, str(tmp_path / "fairlib" / "recipes")]
-    )
-    monkeypatch.setitem(
-        sys.modules, "fairlib.recipes.ratings", import_module("fairlib.recipes.ratings")
-    )
-    monkeypatch.setattr(originals, "ROOT", tmp_path)
-    for module in (data, originals):
-        monkeypatch.setattr(module, "BUNDLED", tmp_path / "data" / "bundled")
-    genuine = tmp_path / "data" / "original"
-    monkeypatch.setenv("FAIRLIB_DATA", str(genuine))
-    main(["data", "list"])
-    assert capsys.readouterr().out == "ratings: originals not at hand\n"
-    (genuine / "ratings").mkdir(parents=True)
-    (genuine / "ratings" / "ratings.csv").write_text(
-        "rating,group\ngood,b\nbad,a\ngood,b\n"
-    )
-    main(data.card("ratings")["command"].split()[3:])
-    assert capsys.readouterr().out == "data/bundled/ratings/ratings.csv\n"
-    shipped, computed = (
-        fairlib.load("ratings", source=source) for source in ("bundled", "original")
-    )
-    pd.testing.assert_frame_equal(shipped, computed)
-    assert shipped.to_numpy().tolist() == [["a", "bad", 1], ["b", "good", 2]]
-    tests_of_all = opened("tests/test_data.py")
-    tests_of_all.test_bundled_tables_load_and_know_their_source("ratings")
-    tests_of_all.test_cards_are_complete_and_name_a_working_command("ratings")
-    (tmp_path / "other").mkdir()
-    opened(tmp_path / "tests/recipes/test_ratings.py").test_ratings_are_counted(
-        tmp_path / "other", monkeypatch
-    )
+def test_a_data_set(checkout):
+    follow("data set", checkout)
+    originals = checkout / "data" / "original" / "ratings"
+    originals.mkdir(parents=True)
+    rows = "rating,group\ngood,b\nbad,a\ngood,b\n"
+    (originals / "ratings.csv").write_text(rows)
+    built = run(checkout, "-m", "fairlib", "data", "build", "ratings")
+    assert built.stdout == "data/bundled/ratings/ratings.csv\n", built.stderr
+    table = (checkout / "data" / "bundled" / "ratings" / "ratings.csv").read_text()
+    assert table == "group,rating,count\na,bad,1\nb,good,2\n"
+    assert "passed" in check("data set", checkout)
 
 
-@pytest.fixture
-def claimed(tmp_path, monkeypatch):
-    """A ledger with the page's claim among the published ones."""
-    ((path, row), _) = steps("published claim").items()
-    shutil.copytree(ledger.PUBLISHED, tmp_path / "data" / "published")
-    with (tmp_path / path).open("a", encoding="utf-8") as stream:
-        stream.write(row)
-    monkeypatch.setattr(ledger, "PUBLISHED", tmp_path / "data" / "published")
-    monkeypatch.setattr(ledger, "PARTS", tmp_path / "build" / "ledger")
-    ledger.published.cache_clear()
-    yield row
-    ledger.published.cache_clear()
+def parts_of_the_ledger(checkout):
+    """Write what every notebook recorded, as `make reproduce` leaves it."""
+    folder = checkout / "build" / "ledger"
+    folder.mkdir(parents=True)
+    table = pd.read_csv(ROOT / "figures" / "ledger.csv", dtype=str)
+    for name, rows in table.groupby("notebook"):
+        rows.to_csv(folder / f"{name}.csv", index=False)
 
 
-def test_a_notebook(tmp_path, monkeypatch, claimed):
-    (_, code), (_, row) = steps("notebook").items()
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "notebooks").mkdir()
-    shutil.copy(
-        ROOT / "notebooks" / "01_mnli_genres.ipynb", tmp_path / "notebooks"
-    )  # one cell of it is taken over
-    exec(compile(code, "CONTRIBUTING.md", "exec"), {})
-    (path,) = (tmp_path / "notebooks").glob("20_*")
-    assert f"notebooks/{path.name}" in row and len(row.splitlines()) == 1
-    titles = re.findall(
-        r"^\| (?:notebook|\[01).*$",
-        (ROOT / "README.md").read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
-    assert {row.count(" | "), *(line.count(" | ") for line in titles)} == {2}
-    runner = opened("notebooks/execute.py")
-    before = path.read_bytes()
-    runner.main(["--check", str(path)])
-    runner.main(["--strip", str(path)])
-    assert path.read_bytes() == before
-    opened("tests/test_setup.py").test_notebooks_are_stored_clean(path)
-    rules = opened("tests/test_course.py")
-    for rule in (
-        "cells_have_known_tags_of_the_right_kind",
-        "it_opens_with_what_one_will_be_able_to_do",
-        "it_asks_for_a_prediction_before_the_first_figure",
-        "it_ends_with_exercises",
-    ):
-        getattr(rules, f"test_{rule}")(path)
-    space = {}
-    for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type == "code" and cell.id != "hosted":
-            exec(compile(cell.source, cell.id, "exec"), space)
-    recorded = pd.read_csv(tmp_path / "build" / "ledger" / f"{path.stem}.csv")
-    assert recorded[["id", "status"]].to_numpy().tolist() == [
-        ["ethayarajh2020/winobias/too_small", "reproduced"]
-    ]
-    with pytest.raises(
-        ValueError,
-        match=rf"values lacks 1 claim\(s\) that {path.stem} answers: winobias/too_small",
-    ):
-        ledger.record(path.stem, {})
+@pytest.mark.slow
+def test_a_notebook_and_a_published_claim(checkout):
+    name = "20_enough_examples"
+    claim, _ = steps("published claim").values()
+    follow("published claim", checkout)
+    follow("notebook", checkout)
+    # The page writes the notebook by a script, where other recipes show the file.
+    script = checkout / f"notebooks/{name}.ipynb"
+    lines = script.read_text(encoding="utf-8")
+    written = run(checkout, "-c", lines)
+    assert written.returncode == 0, written.stderr
+    path = f"notebooks/{name}.ipynb"
 
+    stored = (checkout / path).read_bytes()
+    assert run(checkout, "notebooks/execute.py", "--check", path).returncode == 0
+    assert run(checkout, "notebooks/execute.py", "--strip", path).returncode == 0
+    assert (checkout / path).read_bytes() == stored
+    parts_of_the_ledger(checkout)
+    executed = run(checkout, "notebooks/execute.py", path, f"build/{name}.ipynb")
+    assert executed.returncode == 0, executed.stderr
+    assembled = run(checkout, "-m", "fairlib", "ledger")
+    assert assembled.returncode == 0, assembled.stderr
+    assert "passed" in check("notebook", checkout)
+    assert "passed" in check("published claim", checkout)
 
-def test_a_published_claim(claimed):
-    (_, check) = steps("published claim").values()
-    row = next(csv.reader([claimed]))
-    again = io.StringIO()
-    csv.writer(again, lineterminator="\n").writerow(row)
-    assert again.getvalue() == claimed  # written as the others are
-    rules = opened("tests/test_ledger.py")
+    ledger_rows = pd.read_csv(checkout / "figures" / "ledger.csv").set_index("id")
+    (identity, *values) = next(csv.reader([claim]))
+    assert ledger_rows.loc[identity, "status"] == "reproduced"
     columns = re.search(
         r"^The columns: (.*?)\.", PAGE, flags=re.DOTALL | re.MULTILINE
     ).group(1)
-    assert re.sub(r"\s*\([^)]*\)", "", columns).split(", ") == [*rules.COLUMNS]
-    assert len(row) == len(rules.COLUMNS) and not rules.broken(ledger.PUBLISHED)
-    defined(check, opened("tests/recipes/test_recipes_ethayarajh2020.py"))()
-    assert ledger.check(row[0], False).status == "differs"
-    for words in (rules.KINDS, ledger.BASES, ledger.APART):
-        assert all(word in columns for word in words)
+    assert len(re.sub(r"\s*\([^)]*\)", "", columns).split(", ")) == 1 + len(values)
 
 
 # --- and what surrounds them ---
