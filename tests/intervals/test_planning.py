@@ -17,7 +17,7 @@ QUICK = [name for name in COUNTED if name != "exact_unconditional"]
 
 
 def power_of(n, bias, *, method="exact_unconditional", rng=0, **design):
-    return planning._power(n, planning._Design(bias, method, **design), rng)
+    return planning._power(n, planning._design(bias, method=method, **design), rng)
 
 
 def test_an_observed_difference_as_large_as_the_claimable_one_is_a_coin_toss():
@@ -187,7 +187,7 @@ def test_power_near_a_million_examples_is_quick_and_as_good(method, n, monkeypat
         time.process_time() - started < 3
     )  # 0.3 s where this was written, minutes for a search before
     whole = power_of(40_000, 0.01, **options)
-    monkeypatch.setattr(planning, "COUNTS", 1 << 8)
+    monkeypatch.setattr(planning, "MOST_COUNTS", 1 << 8)
     assert len(planning.likely(20_000, 0.2)[0]) < 256
     assert power_of(40_000, 0.01, **options) == pytest.approx(whole, abs=4e-4)
 
