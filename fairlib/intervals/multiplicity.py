@@ -113,7 +113,7 @@ def _finite(draws: np.ndarray) -> np.ndarray:
 
 
 def _standardized(draws: np.ndarray) -> np.ndarray:
-    """Return each column minus its mean, in standard deviations; 0 if it is constant."""
+    """Return each column minus its mean, in standard deviations; 0 if constant."""
     spread = draws.std(axis=0)
     centred = draws - draws.mean(axis=0)
     is_varied = spread > _ROUNDING
