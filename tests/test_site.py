@@ -419,6 +419,46 @@ def test_docstrings_are_put_into_a_form_that_sphinx_reads():
     ]
 
 
+def test_sections_of_docstrings_have_headings_and_their_types_stand_beside_the_names():
+    lines = [
+        "Return |x|.",
+        "",
+        "Parameters",
+        "----------",
+        "cost_a, cost_b : array_like of float",
+        "    Costs; see `f`.",
+        "",
+        "Raises",
+        "------",
+        "ValueError",
+        "    If not.",
+        "",
+        "Examples",
+        "--------",
+        ">>> f(1)",
+        "a : b_c",
+    ]
+    conf.as_rst(None, "function", "f", None, None, lines)
+    assert lines == [
+        r"Return \|x\|.",
+        "",
+        "**Parameters**",
+        "",
+        r"``cost_a, cost_b`` : array\_like of float",
+        "    Costs; see `f`.",
+        "",
+        "**Raises**",
+        "",
+        "ValueError",
+        "    If not.",
+        "",
+        "**Examples**",
+        "",
+        ">>> f(1)",
+        "a : b_c",
+    ]
+
+
 def test_the_sites_packages_are_pinned_and_agree_with_the_others():
     texts = [
         (ROOT / path).read_text(encoding="utf-8")
