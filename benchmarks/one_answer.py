@@ -1,10 +1,14 @@
-"""Does one answer for one data set keep its word? `python benchmarks/one_answer.py` writes one_answer.md, in minutes.
+"""Whether one answer for one data set keeps its promise.
 
-Enumerated: all samples of small groups with few values, and their exact probabilities. Simulated: with standard errors.
+`python benchmarks/one_answer.py` writes one_answer.md, in minutes.
+
+Enumerated: all samples of small groups with few values, and their exact probabilities.
+Simulated: with standard errors.
 """
 
 import itertools
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -34,14 +38,17 @@ COSTS = {
     ),
 }
 SIZES = [(20, 20), (10, 90), (100, 100), (50, 450), (250, 250)]
-EXPERIMENTS, BATCH = 1000, 50
+EXPERIMENTS = 1000
+BATCH = 50  # experiments at a time
+SKEWED_EXPERIMENTS = 4000
+# bias, error, gamma
 DESIGNS = [
     (0.1, 0.1, 0.5),
     (0.1, 0.2, 0.5),
     (0.2, 0.02, 0.3),
     (0.3, 0.3, 0.5),
     (0.1, 0.05, 0.3),
-]  # bias, error, gamma
+]
 FEW = [(30, 30), (33, 33), (30, 100), (30, 500), (100, 100), (100, 1000)]
 CLOSED = (
     "welch",
@@ -53,50 +60,47 @@ CLOSED = (
 SKEWED = {
     "exponential": lambda rng, shape: np.minimum(rng.exponential(0.1, shape), 1),
     "lognormal": lambda rng, shape: np.minimum(rng.lognormal(-4, 1.5, shape), 1),
-    **{name: COSTS[name] for name in ("beta(.05, 1)", "rarely .5 or 1")},
+    "beta(.05, 1)": COSTS["beta(.05, 1)"],
+    "rarely .5 or 1": COSTS["rarely .5 or 1"],
 }
 
 
 def samples(values: tuple, n: int) -> np.ndarray:
-    """Return how often each value occurs, a row per sample that there can be."""
-    counts = np.array(
-        [
-            c
-            for c in itertools.product(range(n + 1), repeat=len(values) - 1)
-            if sum(c) <= n
-        ]
-    )
+    """Return how often each value occurs: one row for each possible sample of n."""
+    others = itertools.product(range(n + 1), repeat=len(values) - 1)
+    counts = np.array([row for row in others if sum(row) <= n])
     return np.column_stack([n - counts.sum(axis=1), counts])
 
 
+def distributions(number: int) -> np.ndarray:
+    """Return a grid of distributions over this number of values, a row for each."""
+    steps = np.linspace(0.02, 0.98, 25 if number == 2 else 9)
+    others = itertools.product(steps, repeat=number - 1)
+    shares = np.array([row for row in others if sum(row) < 1])
+    return np.column_stack([1 - shares.sum(axis=1), shares])
+
+
 def enumerated(values: tuple, n_a: int, n_b: int) -> dict:
-    """Return the lowest and the mean coverage of betting without a seed, over a grid of pairs of distributions."""
-    of_a, of_b = samples(values, n_a), samples(values, n_b)
+    """Return the coverage of betting without a seed: the lowest and the mean.
+
+    These are over a grid of pairs of distributions.
+    """
+    samples_a = samples(values, n_a)
+    samples_b = samples(values, n_b)
     costs = np.array(values, dtype=float)
-    of_b_sorted = [np.repeat(costs, b) for b in of_b]
-    low, high = [], []
-    for a in of_a:
-        ends = betting.ends(
-            (game for b in of_b_sorted for game in shuffled(np.repeat(costs, a), b)),
-            alpha=0.025,
-        )
-        for side, found in zip((low, high), ends, strict=True):
-            side.append(2 * np.median(found.reshape(len(of_b), -1), axis=1) - 1)
-    low, high = np.array(low), np.array(high)
-    steps = np.linspace(0.02, 0.98, 25 if len(values) == 2 else 9)
-    shares = np.array(
-        [p for p in itertools.product(steps, repeat=len(values) - 1) if sum(p) < 1]
-    )
-    shares = np.column_stack([1 - shares.sum(axis=1), shares])
-    chance_a, chance_b = (
-        [stats.multinomial.pmf(of, n, p) for p in shares]
-        for of, n in ((of_a, n_a), (of_b, n_b))
-    )
-    means, coverage = shares @ costs, []
-    for mean_a, a in zip(means, chance_a, strict=True):
-        for mean_b, b in zip(means, chance_b, strict=True):
+    low, high = middle_ends(costs, samples_a, samples_b)
+
+    shares = distributions(len(values))
+    chances_a = [stats.multinomial.pmf(samples_a, n_a, row) for row in shares]
+    chances_b = [stats.multinomial.pmf(samples_b, n_b, row) for row in shares]
+    means = shares @ costs
+    coverage = []
+    for mean_a, chance_a in zip(means, chances_a, strict=True):
+        for mean_b, chance_b in zip(means, chances_b, strict=True):
             truth = mean_a - mean_b
-            coverage.append(a @ ((low <= truth + 1e-9) & (truth - 1e-9 <= high)) @ b)
+            is_covered = (low <= truth + 1e-9) & (truth - 1e-9 <= high)
+            coverage.append(chance_a @ is_covered @ chance_b)
+
     return {
         "values": values,
         "n_a": n_a,
@@ -104,6 +108,22 @@ def enumerated(values: tuple, n_a: int, n_b: int) -> dict:
         "lowest": min(coverage),
         "mean": np.mean(coverage),
     }
+
+
+def middle_ends(
+    costs: np.ndarray, samples_a: np.ndarray, samples_b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the default's ends for every pair of samples: medians over shuffles."""
+    costs_b = [np.repeat(costs, counts) for counts in samples_b]
+    low = []
+    high = []
+    for counts in samples_a:
+        costs_a = np.repeat(costs, counts)
+        games = (game for b in costs_b for game in shuffled(costs_a, b))
+        ends_low, ends_high = betting.ends(games, alpha=0.025)
+        low.append(2 * np.median(ends_low.reshape(len(costs_b), -1), axis=1) - 1)
+        high.append(2 * np.median(ends_high.reshape(len(costs_b), -1), axis=1) - 1)
+    return np.array(low), np.array(high)
 
 
 def shuffled(a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
@@ -115,191 +135,233 @@ def shuffled(a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
 def simulated(name: str, n_a: int, n_b: int, rng: np.random.Generator) -> dict:
     """Return coverage and width of the middle of many shuffles, beside those of one."""
     draw = COSTS[name]
-    covered, width = (
-        {"one shuffle": [], "default": []},
-        {"one shuffle": [], "default": []},
-    )
+    not_missed: list[float] = []  # by one shuffle: the share of all shuffles
+    not_missed_by_middle: list[bool] = []
     for number in range(0, EXPERIMENTS, BATCH):
-        pairs = [
-            (np.sort(draw(rng, n_a)), np.sort(draw(rng, n_b))) for _ in range(BATCH)
-        ]
-        shares = np.stack([game for pair in pairs for game in shuffled(*pair)], axis=1)
-        missed = betting.rejects(shares, 0.5, alpha=0.025) | betting.rejects(
-            1 - shares, 0.5, alpha=0.025
-        )
-        missed = missed.reshape(BATCH, -1).mean(axis=1)
-        covered["one shuffle"].extend(1 - missed)
-        covered["default"].extend(missed <= 0.5)
+        games = []
+        for _ in range(BATCH):
+            a = np.sort(draw(rng, n_a))
+            b = np.sort(draw(rng, n_b))
+            games += shuffled(a, b)
+        shares = np.stack(games, axis=1)
+
+        missed_above = betting.rejects(shares, 0.5, alpha=0.025)
+        missed_below = betting.rejects(1 - shares, 0.5, alpha=0.025)
+        missed = (missed_above | missed_below).reshape(BATCH, -1).mean(axis=1)
+        not_missed.extend(1 - missed)
+        not_missed_by_middle.extend(missed <= 0.5)
+
         if number == 0:
             low, high = (
                 end.reshape(BATCH, -1) for end in betting.ends(shares.T, alpha=0.025)
             )
-            width["one shuffle"] = 2 * (high - low)
-            width["default"] = 2 * (np.median(high, axis=1) - np.median(low, axis=1))
-    coverage = np.mean(covered["default"])
-    row = {"costs": name, "n_a": n_a, "n_b": n_b, "coverage": coverage}
-    row |= {
-        "error": np.sqrt(max(coverage * (1 - coverage), 1 / EXPERIMENTS) / EXPERIMENTS)
+            widths = 2 * (high - low)
+            widths_of_middle = 2 * (np.median(high, axis=1) - np.median(low, axis=1))
+
+    coverage = np.mean(not_missed_by_middle)
+    return {
+        "costs": name,
+        "n_a": n_a,
+        "n_b": n_b,
+        "coverage": coverage,
+        "error": standard_error(coverage, EXPERIMENTS),
+        "one shuffle": np.mean(not_missed),
+        "width": np.mean(widths_of_middle),
+        "width of one": np.mean(widths),
     }
-    row |= {
-        "one shuffle": np.mean(covered["one shuffle"]),
-        "width": np.mean(width["default"]),
-    }
-    return row | {"width of one": np.mean(width["one shuffle"])}
+
+
+def standard_error(share: float, experiments: int) -> float:
+    """Return the standard error of a share; not 0 where the share is 0 or 1."""
+    variance = max(share * (1 - share), 1 / experiments)
+    return np.sqrt(variance / experiments)
 
 
 def delivered(bias: float, error: float, gamma: float) -> dict:
-    """Return the power, enumerated, of the default interval at the size that is planned for 80 %."""
+    """Return the power of the default interval at the size that is planned for 80 %.
+
+    The power is enumerated.
+    """
     n = planning.sample_size(bias, error=error, gamma=gamma)
     n_a = round(gamma * n)
-    of_a, of_b = (
-        stats.binom.pmf(np.arange(m + 1), m, p)
-        for m, p in ((n_a, error + bias), (n - n_a, error))
-    )
-    power = of_a @ exact_rejections(n_a, n - n_a, 0.0, 0.05) @ of_b
+    n_b = n - n_a
+    chance_a = stats.binom.pmf(np.arange(n_a + 1), n_a, error + bias)
+    chance_b = stats.binom.pmf(np.arange(n_b + 1), n_b, error)
+    power = chance_a @ exact_rejections(n_a, n_b, 0.0, 0.05) @ chance_b
     return {"bias": bias, "error": error, "gamma": gamma, "n": n, "delivered": power}
 
 
 def lowest(name: str, n_a: int, n_b: int) -> dict:
-    """Return the lowest coverage, enumerated, over error rates that are multiples of 1/200 and their differences.
+    """Return the lowest coverage, enumerated, and where it is.
 
-    An undefined interval misses nothing: it claims nothing.
+    Over error rates that are multiples of 1/200, and their differences. An undefined
+    interval misses nothing, because it claims nothing.
     """
-    x_a, x_b = np.arange(n_a + 1)[:, None], np.arange(n_b + 1)[None, :]
-    if name == "gaps.interval":
-        found = [gaps.interval([i, j], [n_a, n_b]) for i in x_a[:, 0] for j in x_b[0]]
-        low, high = np.array([(gap.low, gap.high) for gap in found]).T.reshape(
-            2, n_a + 1, n_b + 1
-        )
-    else:
-        low, high = METHODS[name.split(",")[0]].counts(x_a, n_a, x_b, n_b, alpha=0.05)
+    low, high = ends_of_all_tables(name, n_a, n_b)
     undefined = np.zeros(low.shape, dtype=bool)
     if "undefined" in name:
         undefined |= is_skewed(n_a)[:, None] | is_skewed(n_b)
+
     rates = np.arange(1, 200) / 200
-    of_a, of_b = (
-        stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) for n in (n_a, n_b)
-    )
+    chances_a = stats.binom.pmf(np.arange(n_a + 1)[:, None], n_a, rates)
+    chances_b = stats.binom.pmf(np.arange(n_b + 1)[:, None], n_b, rates)
     worst = (2.0, 0.0, 0.0)
     for step in range(-190, 191, 2):
-        truth = abs(step / 200) if name == "gaps.interval" else step / 200
+        difference = step / 200
+        truth = abs(difference) if name == "gaps.interval" else difference
         holds = undefined | ((low <= truth + 1e-12) & (truth - 1e-12 <= high))
-        up, down = max(step, 0), max(-step, 0)
-        rate_a, rate_b = of_a[:, up : 199 - down], of_b[:, down : 199 - up]
-        coverage = np.einsum("ir,ir->r", rate_a, holds @ rate_b)
-        worst = min(
-            worst, (coverage.min(), step / 200, rates[down + coverage.argmin()])
-        )
-    return {"interval": name, "n_a": n_a, "n_b": n_b} | dict(
-        zip(("lowest", "difference", "rate of B"), worst, strict=True)
-    )
+
+        up = max(step, 0)
+        down = max(-step, 0)
+        chance_a = chances_a[:, up : 199 - down]
+        chance_b = chances_b[:, down : 199 - up]
+        coverage = np.einsum("ir,ir->r", chance_a, holds @ chance_b)
+        rate_b = rates[down + coverage.argmin()]
+        worst = min(worst, (coverage.min(), difference, rate_b))
+
+    coverage, difference, rate_b = worst
+    return {
+        "interval": name,
+        "n_a": n_a,
+        "n_b": n_b,
+        "lowest": coverage,
+        "difference": difference,
+        "rate of B": rate_b,
+    }
+
+
+def ends_of_all_tables(name: str, n_a: int, n_b: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of an interval for every pair of counts of errors."""
+    x_a = np.arange(n_a + 1)
+    x_b = np.arange(n_b + 1)
+    if name != "gaps.interval":
+        method = METHODS[name.split(",")[0]]
+        tables = (x_a[:, None], n_a, x_b[None, :], n_b)
+        return method.counts(*tables, alpha=0.05)
+
+    intervals = [gaps.interval([i, j], [n_a, n_b]) for i in x_a for j in x_b]
+    low = np.array([interval.low for interval in intervals])
+    high = np.array([interval.high for interval in intervals])
+    return low.reshape(n_a + 1, n_b + 1), high.reshape(n_a + 1, n_b + 1)
 
 
 def is_skewed(n: int) -> np.ndarray:
-    """Return for every count of errors among n whether Welch's interval is undefined with it."""
-    other = np.repeat([0.0, 1.0], 50)
-    found = [
-        disparity_interval(np.arange(n) < x, other, method="welch")
-        for x in range(n + 1)
-    ]
-    return np.array([np.isnan(interval.low) for interval in found])
+    """Return, for each count of errors among n, whether Welch's is undefined."""
+    half_wrong = np.repeat([0.0, 1.0], 50)
+    undefined = []
+    for errors in range(n + 1):
+        cost = np.arange(n) < errors
+        interval = disparity_interval(cost, half_wrong, method="welch")
+        undefined.append(np.isnan(interval.low))
+    return np.array(undefined)
 
 
-def skewed(
-    name: str, n_a: int, n_b: int, rng: np.random.Generator, *, experiments: int = 4000
-) -> dict:
-    """Return how often Welch's interval holds "no difference", or is undefined, for costs in between."""
+def skewed(name: str, n_a: int, n_b: int, rng: np.random.Generator) -> dict:
+    """Return how often Welch's interval holds "no difference", or is undefined."""
     draw = SKEWED[name]
-    found = [
-        disparity_interval(draw(rng, n_a), draw(rng, n_b), method="welch")
-        for _ in range(experiments)
-    ]
-    coverage = 1 - np.mean([interval.excludes(0) for interval in found])
-    row = {"costs": name, "n_a": n_a, "n_b": n_b, "not missed": coverage}
-    row |= {
-        "error": np.sqrt(max(coverage * (1 - coverage), 1 / experiments) / experiments)
+    intervals = []
+    for _ in range(SKEWED_EXPERIMENTS):
+        a = draw(rng, n_a)
+        b = draw(rng, n_b)
+        intervals.append(disparity_interval(a, b, method="welch"))
+
+    coverage = 1 - np.mean([interval.excludes(0) for interval in intervals])
+    return {
+        "costs": name,
+        "n_a": n_a,
+        "n_b": n_b,
+        "not missed": coverage,
+        "error": standard_error(coverage, SKEWED_EXPERIMENTS),
+        "undefined": np.mean([np.isnan(interval.low) for interval in intervals]),
     }
-    return row | {"undefined": np.mean([np.isnan(interval.low) for interval in found])}
 
 
 def timed() -> list[dict]:
     """Return how long the default takes."""
-    rng, rows = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    rows = []
     for n in (10_000, 1_000_000):
         for kind, costs in (
             ("0 or 1", rng.random(n) < 0.2),
             ("in between", rng.random(n)),
         ):
-            started = time.process_time()
-            disparity_interval(costs[: n // 2], costs[n // 2 :])
-            rows.append(
-                {"costs": kind, "n": f"{n:,}", "seconds": time.process_time() - started}
-            )
+            a = costs[: n // 2]
+            b = costs[n // 2 :]
+            taken = seconds(disparity_interval, a, b)
+            rows.append({"costs": kind, "n": f"{n:,}", "seconds": taken})
+
+    exact = METHODS["exact_unconditional"].counts
     for n_a, n_b in ((1, 10**6), (10**9, 10**9)):
-        started = time.process_time()
-        METHODS["exact_unconditional"].counts(n_a // 2, n_a, n_b // 5, n_b, alpha=0.05)
-        rows.append(
-            {
-                "costs": "0 or 1",
-                "n": f"{n_a:,} against {n_b:,}",
-                "seconds": time.process_time() - started,
-            }
-        )
+        counts = (n_a // 2, n_a, n_b // 5, n_b)
+        taken = seconds(exact, *counts, alpha=0.05)
+        sizes = f"{n_a:,} against {n_b:,}"
+        rows.append({"costs": "0 or 1", "n": sizes, "seconds": taken})
     return rows
+
+
+def seconds(call: Callable, *arguments, **options) -> float:
+    """Return how much time of the processor a call takes."""
+    started = time.process_time()
+    call(*arguments, **options)
+    return time.process_time() - started
 
 
 def table(rows: list[dict]) -> str:
     """Return rows as a table in Markdown."""
-    shown = [
-        [
+    lines = [list(rows[0]), ["---"] * len(rows[0])]
+    for row in rows:
+        cells = [
             f"{value:.4f}" if isinstance(value, float) else str(value)
             for value in row.values()
         ]
-        for row in rows
-    ]
-    lines = [list(rows[0]), ["---"] * len(rows[0]), *shown]
+        lines.append(cells)
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def few_examples() -> list[str]:
     """Return what intervals cover from 30 examples a group on."""
-    rng = np.random.default_rng(6)
     rows = [lowest(name, *sizes) for name in CLOSED for sizes in FEW]
     rows += [lowest("gaps.interval", *sizes) for sizes in FEW if max(sizes) <= 100]
+
+    rng = np.random.default_rng(6)
+    of_skewed = [
+        skewed(name, *sizes, rng)
+        for name in SKEWED
+        for sizes in ((30, 30), (30, 500), (100, 1000))
+    ]
     return [
-        "## Few examples of 0-1 costs: the lowest coverage, enumerated, and where (rates are multiples of 1/200)",
+        "## Few examples of 0-1 costs: the lowest coverage, enumerated, and where "
+        "(rates are multiples of 1/200)",
         table(rows),
-        "## Welch's interval for few examples of skewed costs: 4,000 experiments without a difference",
-        table(
-            [
-                skewed(name, *sizes, rng)
-                for name in SKEWED
-                for sizes in ((30, 30), (30, 500), (100, 1000))
-            ]
-        ),
+        "## Welch's interval for few examples of skewed costs: "
+        f"{SKEWED_EXPERIMENTS:,} experiments without a difference",
+        table(of_skewed),
     ]
 
 
 def main() -> None:
     """Write the result."""
     rng = np.random.default_rng(5)
+    of_simulated = [simulated(name, *sizes, rng) for sizes in SIZES for name in COSTS]
     parts = [
         "# One answer for one data set: does it keep its word?",
         "95 % intervals. `python benchmarks/one_answer.py` writes this file.",
-        "## Betting without a seed, enumerated: groups with few values, sorted or counted",
+        "## Betting without a seed, enumerated: "
+        "groups with few values, sorted or counted",
         table([enumerated(*design) for design in SMALL]),
-        f"## The same, simulated: no difference; {EXPERIMENTS:,} experiments; widths from {BATCH}",
-        table([simulated(name, *sizes, rng) for sizes in SIZES for name in COSTS]),
-        "## Planned for 80 % power with the exact interval: what is delivered, enumerated",
+        f"## The same, simulated: no difference; {EXPERIMENTS:,} experiments; "
+        f"widths from {BATCH}",
+        table(of_simulated),
+        "## Planned for 80 % power with the exact interval: "
+        "what is delivered, enumerated",
         table([delivered(*design) for design in DESIGNS]),
         *few_examples(),
         "## How long the default takes, in seconds of one processor",
         table(timed()),
     ]
-    write_whole(
-        RESULT,
-        lambda path: path.write_text("\n\n".join(parts) + "\n", encoding="utf-8"),
-    )
+
+    text = "\n\n".join(parts) + "\n"
+    write_whole(RESULT, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
-"""What fairlib's numbers were checked against: `python benchmarks/validation.py` prints one line per source.
+"""What fairlib's numbers were checked against.
 
-Published values stand in published.csv, each with its place, and agree where they are the same after rounding to the
-digits printed. Values of other libraries are computed here, on the same data, and agree to 1e-9. Sources that need a
-public file say which, and from where, until it lies in the folder of originals (`data/original/`, or `FAIRLIB_DATA`).
-docs/checked_against.md has the table, and what is to be said of it.
+`python benchmarks/validation.py` prints one line per source.
+
+Published values are in published.csv, each with its place. They agree where they are
+the same after rounding to the digits printed. Values of other libraries are computed
+here, on the same data, and agree to 1e-9. Sources that need a public file say which
+file, and from where, until it lies in the folder of originals (`data/original/`, or
+`FAIRLIB_DATA`). docs/checked_against.md has the table, and discusses it.
 """
 
 from collections.abc import Callable
@@ -33,77 +36,93 @@ SECOND = "868888666866668666"
 def printed(
     source: str, what: str, look_up: Callable[[str, str], float], rows: pd.DataFrame
 ) -> Line:
-    """Compare with values that were printed: they may be half of their last digit away, and a rounding error."""
-    found = [
+    """Compare with values that were printed, each rounded to its last digit."""
+    ours = [
         look_up(case, quantity)
         for case, quantity in zip(rows["case"], rows["quantity"], strict=True)
     ]
     digits = rows["printed"].str.partition(".")[2].str.len().to_numpy()
-    return compared(
-        source,
-        what,
-        found,
-        rows["printed"].astype(float),
-        within=0.5 * 10.0**-digits + EXACT,
-    )
+    rounding = 0.5 * 10.0**-digits + EXACT
+    expected = rows["printed"].astype(float)
+    return compared(source, what, ours, expected=expected, within=rounding)
 
 
 def rates(people: pd.DataFrame) -> pd.DataFrame:
-    """Return counts and rates by group, and over all, from an audit of columns group, label, prediction and count."""
-    whole = pd.concat([people.astype({"group": str}), people.assign(group="overall")])
-    roles = {name: name for name in ("group", "label", "prediction", "count")}
-    audits = [
-        fairlib.audit(whole, **roles, positive=one, minimum=2, metrics=RATES).to_frame()
-        for one in (1, 0)
-    ]
-    wide = [
-        found.pivot(index="group", columns="rate", values=["value", "n"])
-        for found in audits
-    ]
-    (value, n), other = (wide[0]["value"], wide[0]["n"]), wide[1]["value"]
-    size, positives, negatives = n["predicted"], n["misses"], n["false alarms"]
-    fn, fp, pp = (
-        value["misses"] * positives,
-        value["false alarms"] * negatives,
-        value["predicted"] * size,
-    )
+    """Return counts and rates by group, and over all, from an audit.
+
+    `people` has the columns group, label, prediction and count.
+    """
+    value, n = audited(people, positive=1)
+    value_of_zeros, _ = audited(people, positive=0)
+
+    size = n["predicted"]
+    positives = n["misses"]
+    negatives = n["false alarms"]
+    false_negatives = value["misses"] * positives
+    false_positives = value["false alarms"] * negatives
+    predicted = value["predicted"] * size
+
     table = pd.DataFrame(
         {
             "group_size": size,
             "group_label_pos": positives,
             "group_label_neg": negatives,
-            "pp": pp,
-            "pn": size - pp,
-        }
-        | {"fn": fn, "fp": fp, "tp": positives - fn, "tn": negatives - fp}
-        | {
+            "pp": predicted,
+            "pn": size - predicted,
+            "fn": false_negatives,
+            "fp": false_positives,
+            "tp": positives - false_negatives,
+            "tn": negatives - false_positives,
             "fpr": value["false alarms"],
             "fnr": value["misses"],
             "pprev": value["predicted"],
             "prev": positives / size,
-        }
-        | {
             "fdr": value["unreliable"],
-            "for": other["unreliable"],
-            "ppr": pp / pp["group = overall"],
+            "for": value_of_zeros["unreliable"],
+            "ppr": predicted / predicted["group = overall"],
         }
     ).rename(index=lambda group: group.removeprefix("group = "))
-    opposite = {
-        "tpr": "fnr",
-        "tnr": "fpr",
-        "precision": "fdr",
-        "npv": "for",
-        "negative share": "prev",
-    }
-    table = table.assign(**{name: 1 - table[of] for name, of in opposite.items()})
-    table = table.assign(**{f"{name} %": 100 * table[name] for name in ("fpr", "fnr")})
-    return table.assign(
-        **{"LR+": table["tpr"] / table["fpr"], "LR-": table["fnr"] / table["tnr"]}
-    )
+
+    table["tpr"] = 1 - table["fnr"]
+    table["tnr"] = 1 - table["fpr"]
+    table["precision"] = 1 - table["fdr"]
+    table["npv"] = 1 - table["for"]
+    table["negative share"] = 1 - table["prev"]
+    table["fpr %"] = 100 * table["fpr"]
+    table["fnr %"] = 100 * table["fnr"]
+    table["LR+"] = table["tpr"] / table["fpr"]
+    table["LR-"] = table["fnr"] / table["tnr"]
+    return table
+
+
+def audited(
+    people: pd.DataFrame, *, positive: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return each group's rates, and their n, from an audit with this positive class.
+
+    All people are one more group, "overall".
+    """
+    overall = people.assign(group="overall")
+    rows = fairlib.audit(
+        pd.concat([people.astype({"group": str}), overall]),
+        group="group",
+        label="label",
+        prediction="prediction",
+        count="count",
+        positive=positive,
+        minimum=2,
+        metrics=RATES,
+    ).to_frame()
+
+    wide = rows.pivot(index="group", columns="rate", values=["value", "n"])
+    return wide["value"], wide["n"]
 
 
 def compas(threshold: int) -> pd.DataFrame:
-    """Return the bundled counts of COMPAS by race; a score from the threshold on predicts new charges."""
+    """Return the bundled counts of COMPAS by race.
+
+    A score from the threshold on predicts new charges.
+    """
     scores = fairlib.load("compas_scores").rename(
         columns={"race": "group", "two_year_recid": "label"}
     )
@@ -111,12 +130,16 @@ def compas(threshold: int) -> pd.DataFrame:
 
 
 def propublica() -> Line:
-    """ProPublica's tables of low scores against medium and high ones, and of high ones against the others."""
+    """ProPublica's two tables, which divide scores in different places.
+
+    The first separates low scores from medium and high ones; the second, high scores
+    from all others.
+    """
     tables = {"propublica": rates(compas(5)), "propublica, high": rates(compas(8))}
     rows = PUBLISHED[PUBLISHED["source"].isin(tables)]
     rows = rows.assign(case=rows["source"] + "/" + rows["case"])
 
-    def look_up(case, quantity):
+    def look_up(case: str, quantity: str) -> float:
         source, _, group = case.partition("/")
         return tables[source].loc[group, quantity]
 
@@ -124,46 +147,49 @@ def propublica() -> Line:
 
 
 def aequitas(attribute: str, reference: str) -> Line:
-    """Aequitas's demo on the same people: by race from the bundled counts, by sex and age from its public file."""
-    people = compas(5)
-    if attribute != "race":
+    """Aequitas's demo on the same people.
+
+    Race is in the bundled counts; sex and age need its public file.
+    """
+    if attribute == "race":
+        people = compas(5)
+    else:
         path = public(
             "aequitas/compas_for_aequitas.csv",
             "dssg/aequitas: examples/data/compas_for_aequitas.csv",
         )
-        people = (
-            pd.read_csv(path)
-            .rename(columns={attribute: "group", "label_value": "label"})
-            .assign(count=1)
-        )
+        people = pd.read_csv(path)
+        people = people.rename(columns={attribute: "group", "label_value": "label"})
+        people["count"] = 1
         people["prediction"] = people["score"].astype(int)
     table = rates(people)
 
-    def look_up(group, quantity):
+    def look_up(group: str, quantity: str) -> float:
         name = quantity.removesuffix("_disparity")
-        return table.loc[group, name] / (
-            table.loc[reference, name] if name != quantity else 1
-        )
+        if name == quantity:
+            return table.loc[group, name]
+        return table.loc[group, name] / table.loc[reference, name]
 
     rows = PUBLISHED[PUBLISHED["source"] == f"aequitas, {attribute}"]
-    return printed(
-        f"Aequitas, {attribute}", "COMPAS demo: counts, rates, ratios", look_up, rows
-    )
+    what = "COMPAS demo: counts, rates, ratios"
+    return printed(f"Aequitas, {attribute}", what, look_up, rows)
 
 
 def fairlearn_guide() -> Line:
-    """The numbers in fairlearn's user guide, for 18 cases in three groups, and these crossed with two others."""
-    cases = pd.DataFrame({name: list(values) for name, values in GUIDE.items()}).assign(
-        count=1
-    )
-    cases = cases.astype({"label": int, "prediction": int})
+    """The numbers in fairlearn's user guide.
+
+    They are for 18 cases in three groups, and for these crossed with two others.
+    """
+    cases = pd.DataFrame({name: list(values) for name, values in GUIDE.items()})
+    cases = cases.astype({"label": int, "prediction": int}).assign(count=1)
     crossed = cases["first"] + " and " + pd.Series(list(SECOND))
-    single = rates(cases.assign(group=cases["first"]))
-    table = pd.concat(
-        [single, rates(cases.assign(group=crossed)).drop(index="overall")]
-    )
+    of_groups = rates(cases.assign(group=cases["first"]))
+    of_crossed = rates(cases.assign(group=crossed)).drop(index="overall")
+    table = pd.concat([of_groups, of_crossed])
     table = table.rename(columns={"pprev": "sel", "group_size": "count"})
-    groups, overall = table.loc[["a", "b", "c"]], table.loc["overall"]
+
+    groups = table.loc[["a", "b", "c"]]
+    overall = table.loc["overall"]
     share = groups / overall
     summaries = {
         "lowest": groups.min(),
@@ -174,79 +200,82 @@ def fairlearn_guide() -> Line:
         "ratio to overall": share.where(share < 1, 1 / share).min(),
     }
     table = pd.concat([table, pd.DataFrame(summaries).T])
+
+    def look_up(case: str, quantity: str) -> float:
+        return table.loc[case, quantity]
+
     rows = PUBLISHED[PUBLISHED["source"] == "fairlearn"]
-    return printed(
-        "fairlearn's user guide",
-        "rates, differences, ratios",
-        lambda *at: table.loc[at],
-        rows,
-    )
+    what = "rates, differences, ratios"
+    return printed("fairlearn's user guide", what, look_up, rows)
 
 
 def newcombe_table(method: str, number: int) -> Line:
     """The worked examples of Newcombe's comparison of eleven methods."""
 
-    def look_up(case, quantity):
+    def look_up(case: str, quantity: str) -> float:
         counts = [
-            int(number) for part in case.split(" - ") for number in part.split("/")
+            int(count) for group in case.split(" - ") for count in group.split("/")
         ]
-        return bounds.METHODS[method].counts(*counts, alpha=0.05)[
-            quantity.endswith("high")
-        ]
+        low, high = bounds.METHODS[method].counts(*counts, alpha=0.05)
+        return high if quantity.endswith("high") else low
 
     rows = PUBLISHED[PUBLISHED["quantity"].str.startswith(method)]
-    return printed(
-        "Newcombe 1998, Table II",
-        f"95 % intervals, method {number} ({method})",
-        look_up,
-        rows,
-    )
+    what = f"95 % intervals, method {number} ({method})"
+    return printed("Newcombe 1998, Table II", what, look_up, rows)
+
+
+CARD = "unintended_ml_bias/model_card"
+COLUMNS_OF_CARD = {
+    "SubgroupAUC": "subgroup_auc",
+    "BPSN": "negative_cross_auc",
+    "BNSP": "positive_cross_auc",
+    "PosAvgEG": "positive_aeg",
+    "NegAvgEG": "negative_aeg",
+}
+
+
+def of_card(name: str) -> pd.DataFrame:
+    """Return a table of the model card."""
+    place = f"conversationai/unintended-ml-bias-analysis at 6a62fab: {CARD}"
+    return pd.read_csv(public(f"perspective/{name}.csv", f"{place}/{name}.csv"))
 
 
 def perspective() -> Line:
-    """The model card's areas and equality gaps of two releases of a toxicity model, for 12 terms and 20 pairs."""
-    names = (
-        "intersectional_madlibs_scored",
-        "unitary_results",
-        "intersectional_results",
-    )
-    place = "conversationai/unintended-ml-bias-analysis at 6a62fab: unintended_ml_bias/model_card"
-    sentences, *results = (
-        pd.read_csv(public(f"perspective/{name}.csv", f"{place}/{name}.csv"))
-        for name in names
-    )
-    results, found, expected = pd.concat(results), [], []
+    """The model card's areas and equality gaps, for 12 terms and 20 pairs of terms.
+
+    It has those of two releases of a toxicity model.
+    """
+    sentences = of_card("intersectional_madlibs_scored")
+    results = pd.concat([of_card("unitary_results"), of_card("intersectional_results")])
     label = (sentences["toxicity"] == "toxic").astype(int)
-    published = {
-        "SubgroupAUC": "subgroup_auc",
-        "BPSN": "negative_cross_auc",
-        "BNSP": "positive_cross_auc",
-    }
-    published |= {"PosAvgEG": "positive_aeg", "NegAvgEG": "negative_aeg"}
+
+    ours = []
+    expected = []
     for _, row in results.iterrows():
-        words = [
+        has_words = [
             sentences["phrase"].str.contains(rf"\b{word}\b", case=False)
             for word in row["subgroup"].split()
         ]
+        group = np.where(np.all(has_words, axis=0), "term", "other")
         for model in ("TOXICITY@1", "TOXICITY@6"):
-            group = np.where(np.all(words, axis=0), "term", "other")
             cases = pd.DataFrame(
                 {"group": group, "label": label, "p_1": sentences[model]}
             )
-            measured = fairlib.measure(cases, ["PosAvgEG", "NegAvgEG"], classes=[1])
-            measured = pd.concat([fairlib.auc(cases, classes=[1]), measured]).set_index(
-                ["group", "metric"]
-            )["value"]
-            found += [measured["term", name] for name in published]
-            expected += [row[f"{model}_{name}"] for name in published.values()]
-    return compared(
-        "Perspective's model card", "AUC, BPSN, BNSP, equality gaps", found, expected
-    )
+            areas = fairlib.auc(cases, classes=[1])
+            gaps = fairlib.measure(cases, ["PosAvgEG", "NegAvgEG"], classes=[1])
+            measured = pd.concat([areas, gaps]).set_index(["group", "metric"])["value"]
+            for metric, column in COLUMNS_OF_CARD.items():
+                ours.append(measured["term", metric])
+                expected.append(row[f"{model}_{column}"])
+
+    what = "AUC, BPSN, BNSP, equality gaps"
+    return compared("Perspective's model card", what, ours, expected)
 
 
 def public(name: str, place: str) -> Path:
     """Return where a public file lies, or raise with where it comes from."""
-    if not (path := originals_folder() / "validation" / name).exists():
+    path = originals_folder() / "validation" / name
+    if not path.exists():
         raise FileNotFoundError(f"needs {path}, which is {place}")
     return path
 
@@ -277,15 +306,14 @@ def written(line: Line) -> str:
 
 def main() -> None:
     """Print the table, and what is missing for the rest of it."""
-    print(
-        "| source | what | values | agree | largest difference |\n|---|---|---|---|---|"
-    )
+    print("| source | what | values | agree | largest difference |")
+    print("|---|---|---|---|---|")
     missing = []
     for name, source in (ALWAYS | ON_REQUEST).items():
         try:
             print(written(source()), flush=True)
-        except FileNotFoundError as why:
-            missing.append(f"{name}: not run, {why}")
+        except FileNotFoundError as error:
+            missing.append(f"{name}: not run, {error}")
     print(*missing, sep="\n")
 
 

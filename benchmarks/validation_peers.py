@@ -1,9 +1,10 @@
-"""The part of validation.py that computes what other libraries say of the same data, and the comparing itself."""
+"""The part of validation.py that asks other libraries, and compares."""
 
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 from statsmodels.stats.multitest import multipletests
@@ -15,7 +16,7 @@ EXACT = 1e-9  # apart from rounding, two computations are the same number
 
 
 class Line(NamedTuple):
-    """One source: how many values there are to compare, how many agree, and the largest difference."""
+    """One source: how many values are compared, how many agree, and how closely."""
 
     source: str
     what: str
@@ -24,121 +25,144 @@ class Line(NamedTuple):
     largest: float
 
 
-def compared(source: str, what: str, found, expected, within=EXACT) -> Line:
-    """Compare values one by one; what is undefined on one side only does not agree."""
-    apart = np.abs(np.asarray(found, dtype=float) - np.asarray(expected, dtype=float))
-    if apart.size == 0:
+def compared(
+    source: str,
+    what: str,
+    ours: ArrayLike,
+    expected: ArrayLike,
+    *,
+    within: ArrayLike = EXACT,
+) -> Line:
+    """Compare values one by one.
+
+    What is undefined on one side only does not agree.
+    """
+    differences = np.asarray(ours, dtype=float) - np.asarray(expected, dtype=float)
+    distance = np.abs(differences)
+    if distance.size == 0:
         raise ValueError(f"{source}: there is nothing to compare")
     return Line(
-        source, what, apart.size, int(np.sum(apart <= within)), float(np.max(apart))
+        source=source,
+        what=what,
+        values=distance.size,
+        agree=int(np.sum(distance <= within)),
+        largest=float(np.max(distance)),
     )
 
 
 def simulated() -> list[pd.DataFrame]:
     """Return tables of 300 cases in four groups, with probabilities that have ties."""
     tables = []
-    for rng in map(np.random.default_rng, range(25)):
-        group, label = rng.integers(0, 4, 300), rng.integers(0, 2, 300)
-        score = np.round(
-            np.clip(rng.normal(0.4 + 0.2 * label + 0.05 * group, 0.2), 0, 1), 2
-        )
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        group = rng.integers(0, 4, 300)
+        label = rng.integers(0, 2, 300)
+        score = rng.normal(0.4 + 0.2 * label + 0.05 * group, 0.2)
+        score = np.round(np.clip(score, 0, 1), 2)
         tables.append(pd.DataFrame({"group": group, "label": label, "p_1": score}))
     return tables
 
 
 def wasserstein() -> Line:
-    """Each group's distance to all, beside SciPy's."""
-    found, expected = [], []
+    """Compare the distance of each group to all with SciPy's."""
+    ours = []
+    expected = []
     for cases in simulated():
-        values = fairlib.measure(cases, ["AvgGF"], classes=[1]).set_index("group")[
-            "value"
-        ]
+        measured = fairlib.measure(cases, ["AvgGF"], classes=[1])
+        distances = measured.set_index("group")["value"]
         for name, scores in cases.groupby("group")["p_1"]:
-            found.append(values[name])
+            ours.append(distances[name])
             expected.append(stats.wasserstein_distance(scores, cases["p_1"]))
-    return compared("SciPy", "W₁ of simulated scores", found, expected)
+    return compared("SciPy", "W₁ of simulated scores", ours, expected)
 
 
 def areas() -> Line:
-    """Three areas of each group, beside scikit-learn's."""
-    found, expected = [], []
+    """Compare three areas of each group with scikit-learn's."""
+    ours = []
+    expected = []
     for cases in simulated():
-        for (name, metric), value in (
-            fairlib.auc(cases, classes=[1])
-            .set_index(["group", "metric"])["value"]
-            .items()
-        ):
-            inside, positive = cases["group"] == name, cases["label"] == 1
-            kept = cases[
-                {
-                    "SubgroupAUC": inside,
-                    "BPSN": inside != positive,
-                    "BNSP": inside == positive,
-                }[metric]
-            ]
-            found.append(value)
-            expected.append(roc_auc_score(kept["label"], kept["p_1"]))
-    return compared(
-        "scikit-learn", "areas under ROC curves, with ties", found, expected
-    )
+        is_positive = cases["label"] == 1
+        for row in fairlib.auc(cases, classes=[1]).to_dict("records"):
+            is_inside = cases["group"] == row["group"]
+            kept = {
+                "SubgroupAUC": is_inside,
+                "BPSN": is_inside != is_positive,
+                "BNSP": is_inside == is_positive,
+            }
+            rows = cases[kept[row["metric"]]]
+
+            ours.append(row["value"])
+            expected.append(roc_auc_score(rows["label"], rows["p_1"]))
+    return compared("scikit-learn", "areas under ROC curves, with ties", ours, expected)
 
 
 def holm() -> Line:
-    """Adjusted p-values of five simulated families, beside statsmodels'."""
+    """Compare the adjusted p-values of five simulated families with statsmodels'."""
     families = np.random.default_rng(0).random((5, 100)) ** 4
-    expected = [multipletests(p, method="holm")[1] for p in families]
-    return compared(
-        "statsmodels",
-        "Holm's adjusted p-values",
-        list(map(multiplicity.holm, families)),
-        expected,
-    )
+    ours = [multiplicity.holm(family) for family in families]
+    expected = [multipletests(family, method="holm")[1] for family in families]
+    return compared("statsmodels", "Holm's adjusted p-values", ours, expected)
 
 
 def prediction_powered() -> Line:
-    """The estimate and half-width beside ppi_py's, at one weight, for the means that the difference is made of.
+    """Compare the estimate and the half-width with ppi_py's, at one weight.
 
-    ppi_py divides variances by n where we divide by n - 1. Left alone, it also takes another weight: from the spread of
-    all guesses, not only of those beside an annotation.
+    ppi_py gets the means that the difference is made of. It divides variances by n
+    where we divide by n - 1. Left alone, it also takes another weight: from the spread
+    of all guesses, not only of those beside an annotation.
     """
     try:
-        from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
-    except ModuleNotFoundError as why:
-        raise FileNotFoundError("needs the package ppi-python") from why
-    n, annotated, found, expected = 20_000, 2000, [], []
-    for rng in map(np.random.default_rng, range(20)):
-        in_a, known = rng.random(n) < 0.4, np.arange(n) < annotated
+        import ppi_py  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise FileNotFoundError("needs the package ppi-python") from error
+
+    n = 20_000
+    known = np.arange(n) < 2000  # annotated
+    ours = []
+    expected = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        in_a = rng.random(n) < 0.4
         cost = rng.random(n) < np.where(in_a, 0.25, 0.2)
         guess = np.where(rng.random(n) < 0.9, in_a, ~in_a)
-        ours = fairlib.annotation.prediction_powered(
+
+        interval = fairlib.annotation.prediction_powered(
             cost, guess, np.where(known, 2.0 * in_a - 1, np.nan)
         )
-        truth, guessed = (
-            np.stack([cost & a, a, cost & ~a, ~a], axis=1).astype(float)
-            for a in (in_a, guess)
-        )
-        parts = truth[known], guessed[known], guessed[~known]
-        (_, covariance), (_, variance) = np.cov(
-            *(part @ derivatives(*parts[0].mean(axis=0)) for part in parts[:2])
-        )
-        weight = covariance / variance / (1 + annotated / (n - annotated))
-        a, share_a, b, share_b = means = ppi_mean_pointestimate(*parts, lam=weight)
-        low, high = np.ravel(
-            ppi_mean_ci(
-                *(part @ derivatives(*means) for part in parts), alpha=0.05, lam=weight
-            )
-        )
-        found += [ours.estimate, ours.half_width]
-        expected += [a / share_a - b / share_b, (high - low) / 2]
-    return compared(
-        "ppi_py",
-        "estimates and half-widths at one weight",
-        found,
-        expected,
-        within=1e-5,
+        ours += [interval.estimate, interval.half_width]
+        expected += by_ppi_py(features(cost, in_a), features(cost, guess), known)
+
+    what = "estimates and half-widths at one weight"
+    return compared("ppi_py", what, ours, expected=expected, within=1e-5)
+
+
+def by_ppi_py(truth: np.ndarray, guess: np.ndarray, known: np.ndarray) -> list[float]:
+    """Return ppi_py's estimate and half-width of the difference, at our weight."""
+    from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
+
+    sample = truth[known]
+    guess_of_sample = guess[known]
+    rest = guess[~known]
+    slopes = derivatives(*sample.mean(axis=0))
+    (_, covariance), (_, variance) = np.cov(sample @ slopes, guess_of_sample @ slopes)
+    weight = covariance / variance / (1 + len(sample) / len(rest))
+
+    means = ppi_mean_pointestimate(sample, guess_of_sample, rest, lam=weight)
+    slopes = derivatives(*means)
+    ends = ppi_mean_ci(
+        sample @ slopes, guess_of_sample @ slopes, rest @ slopes, alpha=0.05, lam=weight
     )
+    low, high = np.ravel(ends)
+    a, share_a, b, share_b = means
+    return [a / share_a - b / share_b, (high - low) / 2]
+
+
+def features(cost: np.ndarray, in_a: np.ndarray) -> np.ndarray:
+    """Return c 1_A, 1_A, c 1_B and 1_B of each example."""
+    columns = [cost & in_a, in_a, cost & ~in_a, ~in_a]
+    return np.stack(columns, axis=1).astype(float)
 
 
 def derivatives(a: float, share_a: float, b: float, share_b: float) -> np.ndarray:
-    """Return those of a / share_a - b / share_b."""
+    """Return the derivatives of a / share_a - b / share_b."""
     return np.array([1 / share_a, -a / share_a**2, -1 / share_b, b / share_b**2])

@@ -1,4 +1,4 @@
-"""How Sphinx makes a site of what `site/prepare.py` put into build/site/source: configuration only."""
+"""How Sphinx makes a site of what `site/prepare.py` put into build/site/source."""
 
 import re
 import shutil
@@ -13,12 +13,11 @@ HERE = Path(__file__).resolve().parent
 
 def origin() -> str:
     """Return where this checkout came from; nothing if git does not know."""
-    asked = ["git", "-C", str(HERE), "remote", "get-url", "origin"]
-    return (
-        subprocess.run(asked, capture_output=True, text=True).stdout.strip()
-        if shutil.which("git")
-        else ""
-    )
+    if not shutil.which("git"):
+        return ""
+    command = ["git", "-C", str(HERE), "remote", "get-url", "origin"]
+    answer = subprocess.run(command, capture_output=True, text=True)
+    return answer.stdout.strip()
 
 
 project = "fairlib"
@@ -42,21 +41,20 @@ html_context = {"default_mode": "auto"}
 html_theme_options = {
     "home_page_in_toc": True,
     "show_navbar_depth": 1,
-    "use_download_button": False,  # each notebook links to the stored one: the prepared copy lacks cells
+    # Each notebook links to the stored one, because the prepared copy lacks cells.
+    "use_download_button": False,
     "use_fullscreen_button": False,
     "navbar_persistent": [],  # the search stands at the side already
     "footer_content_items": "",
 }
-if address := re.search(
-    r"github\.com[:/]([\w.-]+/[\w.-]+?)(\.git)?$", origin()
-):  # notebooks then open in a hosted Jupyter
-    html_theme_options |= {
-        "repository_url": f"https://github.com/{address[1]}",
-        "repository_branch": "main",
-        "launch_buttons": {
-            "binderhub_url": "https://mybinder.org",
-            "colab_url": "https://colab.research.google.com",
-        },
+# Where the origin is known, notebooks open in a hosted Jupyter.
+address = re.search(r"github\.com[:/]([\w.-]+/[\w.-]+?)(\.git)?$", origin())
+if address:
+    html_theme_options["repository_url"] = f"https://github.com/{address[1]}"
+    html_theme_options["repository_branch"] = "main"
+    html_theme_options["launch_buttons"] = {
+        "binderhub_url": "https://mybinder.org",
+        "colab_url": "https://colab.research.google.com",
     }
 html_static_path = ["_static", "vendor"]
 html_css_files = ["site.css"]
@@ -74,36 +72,61 @@ add_module_names = False
 python_use_unqualified_type_names = True
 
 
-def as_rst(app, what, name, thing, options, lines) -> None:
-    """Turn the form of our docstrings ("name : what it is", sections underlined with dashes) into what Sphinx reads."""
-    text = re.sub(r"^(Parameters)\n-+\n", "", "\n".join(lines), flags=re.MULTILINE)
-    text = re.sub(
-        r"^(Returns|Notes|Columns)\n-+\n", r"**\1.** ", text, flags=re.MULTILINE
-    )
-    code, item = (
-        re.compile(r"(``.+?``|`[^`\n]+`)"),
-        re.compile(r"((?:\w+, )*\w+) : (.+)$"),
-    )
-    shown, given = [], text.splitlines()
-    for line, after in zip(
-        given, [*given[1:], ""], strict=False
-    ):  # of an empty docstring nothing
-        if line.lstrip().startswith((">>>", "...")) or (
-            line and shown and shown[-1].lstrip().startswith((">>>", "..."))
-        ):
-            shown.append(line)  # a session, or the first line that it prints
-            continue
-        parts = code.split(line)
-        parts[::2] = [re.sub(r"([*|_])", r"\\\1", part) for part in parts[::2]]
-        parts[2::2] = [
-            re.sub(r"^(?=\w)", r"\\ ", part) for part in parts[2::2]
-        ]  # `name`s
-        escaped, found = "".join(parts), item.match(line)
-        if found and (not after or after.startswith("    ") or item.match(after)):
-            shown += ["", f"``{found[1]}``", f"    {escaped.split(' : ', 1)[1]}"]
+HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}$", flags=re.MULTILINE)
+CODE = re.compile(r"(``.+?``|`[^`\n]+`)")
+ITEM = re.compile(r"((?:\w+, )*\w+) : (.+)$")
+SESSION = (">>>", "...")
+
+
+# Sphinx calls it with these six arguments.
+def as_rst(app, what, name, thing, options, lines) -> None:  # noqa: PLR0917
+    """Turn the form of our docstrings into what Sphinx reads.
+
+    Our docstrings are Markdown with numpydoc's sections, or with items of one line
+    ("name : what it is") without sections.
+    """
+    text = HEADING.sub(r"**\1**" + "\n", "\n".join(lines))
+    ours = text.splitlines()
+    rst: list[str] = []
+    in_section = False
+
+    for line, after in zip(ours, [*ours[1:], ""], strict=False):
+        before = rst[-1] if rst else ""
+        if re.fullmatch(r"\*\*\w[\w ]*\*\*", line):
+            in_section = True
+            rst.append(line)
+        elif line.lstrip().startswith(SESSION):
+            rst.append(line)
+        elif line and before.lstrip().startswith(SESSION):
+            # The first line that a session prints
+            rst.append(line)
         else:
-            shown.append(escaped)
-    lines[:] = shown
+            rst += _lines_of_text(line, after, in_section=in_section)
+
+    lines[:] = rst
+
+
+def _lines_of_text(line: str, after: str, *, in_section: bool) -> list[str]:
+    """Return a line of text, or of a list of names, with its markup escaped."""
+    escaped = _escaped(line)
+    item = ITEM.match(line)
+    if not item or not (not after or after.startswith("    ") or ITEM.match(after)):
+        return [escaped]
+
+    names = item[1]
+    words = escaped.split(" : ", 1)[1]
+    if in_section:
+        return [f"``{names}`` : {words}"]
+    return ["", f"``{names}``", f"    {words}"]
+
+
+def _escaped(line: str) -> str:
+    """Return a line in which only code is markup."""
+    parts = CODE.split(line)
+    parts[::2] = [re.sub(r"([*|_])", r"\\\1", part) for part in parts[::2]]
+    # A letter directly behind code, as in `name`s
+    parts[2::2] = [re.sub(r"^(?=\w)", r"\\ ", part) for part in parts[2::2]]
+    return "".join(parts)
 
 
 def setup(app) -> None:

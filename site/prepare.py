@@ -1,4 +1,6 @@
-"""Prepare the pages of the site in build/site: the executed notebooks by the tags of their cells, the ledger, the rest.
+"""Prepare the pages of the site in build/site: notebooks, the ledger, and the rest.
+
+The tags of a notebook's cells decide how each cell is shown.
 
 python site/prepare.py   (`make site` calls it, and then Sphinx)
 """
@@ -8,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
@@ -35,7 +37,9 @@ AUTHORS = {
     "Paper 2": "Czarnowska, Vyas and Shah 2021: which measure?",
     "Paper 3": "Wang and Russakovsky 2021: is bias amplified?",
 }
-GROUPS = {  # title -> which notebooks, and which other pages
+# The groups of the table of contents: title -> the beginnings of the notebooks' names,
+# and the names of other pages
+GROUPS = {
     "Start": (("00",), ("calculators",)),
     "Paper 1: how sure?": (("01", "02"), ()),
     "Paper 2: which measure?": (("03", "04", "05"), ()),
@@ -44,7 +48,8 @@ GROUPS = {  # title -> which notebooks, and which other pages
     "The record": ((), ("ledger", "found_in_the_papers", "checked_against")),
     "The package": ((), ("api", "CONTRIBUTING")),
 }
-CALCULATORS = {  # the notebooks whose widget the page of calculators has, and where
+# Notebooks whose widget has a calculator of its own -> its place on that page
+CALCULATORS = {
     "02_winobias_curve": "sample-size-calculator",
     "06_what_amplification_measures": "painting-calculator",
     "10a_tighter_intervals": "width-calculator",
@@ -59,157 +64,195 @@ DRAWN = {
     "code_prompt_show": "Show how it is drawn",
     "code_prompt_hide": "Hide how it is drawn",
 }
-SAVED = re.compile(
-    r"""plots\.save\([^"']*["']([^"']+)["']"""
-)  # the name of a figure that a cell writes
+# The name of a figure that a cell writes
+SAVED = re.compile(r"""plots\.save\([^"']*["']([^"']+)["']""")
+HIDDEN = {"ledger": "remove-input", "solution": "hide-cell"}  # tag -> tag for Sphinx
 
 
 def caption(figure: Path) -> str:
     """Return the caption that an SVG carries as its description."""
-    found = ElementTree.parse(figure).find(
+    description = ElementTree.parse(figure).find(
         ".//{http://purl.org/dc/elements/1.1/}description"
     )
-    if found is None or not (found.text or "").strip():
+    if description is None or not (description.text or "").strip():
         raise ValueError(
-            f"{figure.name} must carry its caption as its description; `plots.save` writes it"
+            f"{figure.name} must carry its caption as its description; "
+            "`plots.save` writes it"
         )
-    return " ".join(found.text.split())
+    return " ".join(description.text.split())
 
 
 def figure_html(figure: Path, *, to_root: str = "../", eager: bool = False) -> str:
-    """Return a figure with its SVG, linked, its caption as text, and the caption's first sentence in place of it."""
+    """Return a figure as HTML: its SVG, linked, with its caption as text.
+
+    The first sentence of the caption is the text in place of the picture.
+    """
     text = caption(figure)
     short = re.split(r"(?<=[^.\d][.:]) (?=[A-Z])", text.replace("$", ""))[0]
-    width, height = (
-        ElementTree.parse(figure).getroot().get(side).removesuffix("pt")
-        for side in ("width", "height")
-    )
-    shown = re.sub(
+    caption_html = re.sub(
         r"\$(.+?)\$",
         r'<span class="math notranslate nohighlight">\(\1\)</span>',
         escape(text),
     )
-    address, lazy = (
-        f"{to_root}figures/{figure.name}",
-        "" if eager else ' loading="lazy"',
+
+    svg = ElementTree.parse(figure).getroot()
+    width = svg.get("width").removesuffix("pt")
+    height = svg.get("height").removesuffix("pt")
+    address = f"{to_root}figures/{figure.name}"
+    loading = "" if eager else ' loading="lazy"'
+    picture = (
+        f'<img src="{address}" alt="{escape(short)}" '
+        f'width="{width}" height="{height}"{loading}>'
     )
-    picture = f'<img src="{address}" alt="{escape(short)}" width="{width}" height="{height}"{lazy}>'
-    return f'<figure class="drawn"><a href="{address}">{picture}</a>\n<figcaption>{shown}</figcaption></figure>'
+    return (
+        f'<figure class="drawn"><a href="{address}">{picture}</a>\n'
+        f"<figcaption>{caption_html}</figcaption></figure>"
+    )
 
 
 def moved(name: str, figure: Path, frames: Path) -> str:
-    """Return what stands in the place of a notebook's widget: a calculator, or controls with what they change."""
-    if place := CALCULATORS.get(name):
-        words = "has a calculator for it that needs no Python."
-        return f'<p class="fetch"><a href="../calculators.html#{place}">A page of its own</a> {words}</p>'
+    """Return what replaces a notebook's widget: a calculator, or controls."""
+    if name in CALCULATORS:
+        return (
+            f'<p class="fetch"><a href="../calculators.html#{CALCULATORS[name]}">'
+            "A page of its own</a> has a calculator for it that needs no Python.</p>"
+        )
+
     controls = frames / name / "controls.html"
     if not controls.exists():
         raise ValueError(
-            f"{name} must have its widget's settings in site/frames.py, or a calculator; found neither"
+            f"{name} must have its widget's settings in site/frames.py, "
+            "or a calculator; found neither"
         )
-    table = '<div class="chosen cell_output" aria-live="polite"></div>'
-    drawn = f'<figure class="drawn cell">{table}<figcaption></figcaption></figure>'
+
+    # The script writes the words of a setting into the empty, hidden span.
     if any(controls.parent.glob("*.svg")):
-        drawn = figure_html(figure).replace(
-            "<figcaption>", '<figcaption><span class="words">'
+        drawn = (
+            figure_html(figure)
+            .replace("<figcaption>", '<figcaption><span class="words">')
+            .replace(
+                "</figcaption>",
+                '</span><span class="words" hidden></span></figcaption>',
+            )
         )
-        drawn = drawn.replace(
-            "</figcaption>", '</span><span class="words" hidden></span></figcaption>'
-        )
-    inside = drawn.replace(">", ">\n" + controls.read_text(encoding="utf-8"), 1)
-    return f"```{{raw}} html\n{inside}\n```"
+    else:
+        table = '<div class="chosen cell_output" aria-live="polite"></div>'
+        drawn = f'<figure class="drawn cell">{table}<figcaption></figcaption></figure>'
+
+    opening, rest = drawn.split(">", 1)
+    form = controls.read_text(encoding="utf-8")
+    return f"```{{raw}} html\n{opening}>\n{form}{rest}\n```"
 
 
-def outputs_of(cell, figures: Path, *, without: Iterable[str] = ()) -> list:
-    """Return a cell's outputs: pictures that it saves as figures, in their order, and nothing that only moves."""
+def outputs_of(cell, figures: Path, *, without: Collection[str] = ()) -> list:
+    """Return a cell's outputs for the site, without widgets.
+
+    Pictures that the cell saves are replaced by the saved figures, in their order,
+    except for those named in `without`. Saved figures that the cell does not show come
+    first.
+    """
     names = [name for name in SAVED.findall(cell.source) if name not in without]
+    saves_figures = SAVED.search(cell.source) is not None
+
     kept = []
     for output in cell.outputs:
-        if WIDGET in output.get("data", {}):
+        data = output.get("data", {})
+        if WIDGET in data:
             continue
-        if "image/png" in output.get("data", {}) and SAVED.search(cell.source):
-            if not names:
-                continue
-            output = _html(figure_html(figures / f"{names.pop(0)}.svg"))
-        kept.append(output)
-    return [_html(figure_html(figures / f"{name}.svg")) for name in names] + kept
+        if not (saves_figures and "image/png" in data):
+            kept.append(output)
+        elif names:
+            kept.append(_html(figure_html(figures / f"{names.pop(0)}.svg")))
+
+    not_shown = [_html(figure_html(figures / f"{name}.svg")) for name in names]
+    return not_shown + kept
 
 
 def _html(text: str):
+    """Return an output that shows this HTML."""
     return nbformat.v4.new_output("display_data", data={"text/html": text})
 
 
 def admonition(title: str, text: str, kind: str) -> str:
     """Return text in a box; its fence is longer than any in the text."""
-    fence = ":" * max(
-        3,
-        *(len(found) + 1 for found in re.findall(r"^:+", text, flags=re.MULTILINE)),
-        3,
-    )
+    fences = re.findall(r"^:+", text, flags=re.MULTILINE)
+    fence = ":" * max([3, *(len(inner) + 1 for inner in fences)])
     return f"{fence}{{admonition}} {title}\n:class: {kind}\n\n{text}\n{fence}"
 
 
 def transformed(
     notebook, *, name: str, figures: Path = ledger.FIGURES, frames: Path = FRAMES
 ):
-    """Return a notebook as the site shows it: cells by their tags, figures as linked SVGs with captions as text."""
-    cells, shown = [], set()
+    """Return a notebook as the site shows it: each cell as its tags say."""
+    cells = []
+    drawn_by_widget = set()  # figures that a widget's place shows already
     for cell, after in zip_longest(notebook.cells, notebook.cells[1:]):
         tags = set(cell.metadata.get("tags", []))
-        if "widget" in tags:  # the cell behind it saves its picture
-            (drawn,) = SAVED.findall(after.source)
-            cells.append(
-                nbformat.v4.new_markdown_cell(
-                    moved(name, figures / f"{drawn}.svg", frames)
-                )
-            )
-            shown |= {drawn} if "<img" in cells[-1].source else set()
-        if tags & {"hosted", "widget"}:
-            continue
-        cell = nbformat.from_dict(cell)
-        cell.metadata = nbformat.NotebookNode()
-        if cell.cell_type == "code":
-            cell.outputs = outputs_of(cell, figures, without=shown)
-            hidden = {"ledger": "remove-input", "solution": "hide-cell"}
-            tags_kept = [hidden[tag] for tag in sorted(tags & set(hidden))] + sorted(
-                tags & {"stub", "check"}
-            )
-            cell.metadata["tags"] = tags_kept
-            if (
-                SAVED.search(cell.source) and not tags_kept
-            ):  # how a figure is drawn is for those who ask
-                cell.metadata |= {"tags": ["hide-input"], "mystnb": DRAWN}
-        elif "prediction" in tags:
-            cell.source = admonition(
-                "Predict",
-                re.sub(r"^\*\*Predict\.\*\*\s*", "", cell.source),
-                "tip predict",
-            )
-        elif "solution" in tags:
-            text = re.sub(r"^\*\*Solutions?\.?\*\*\.?\s*", "", cell.source)
-            cell.source = admonition("Solution", text, "dropdown")
-        cells.append(cell)
+
+        if "widget" in tags:
+            # The cell behind a widget saves its picture.
+            (figure,) = SAVED.findall(after.source)
+            text = moved(name, figures / f"{figure}.svg", frames)
+            cells.append(nbformat.v4.new_markdown_cell(text))
+            if "<img" in text:
+                drawn_by_widget.add(figure)
+        elif "hosted" not in tags:
+            shown = nbformat.from_dict(cell)
+            shown.metadata = nbformat.NotebookNode()
+            if cell.cell_type == "code":
+                shown.outputs = outputs_of(shown, figures, without=drawn_by_widget)
+                shown.metadata |= _metadata_of_code(cell.source, tags)
+            else:
+                shown.source = _boxed(cell.source, tags)
+            cells.append(shown)
+
+    cells[0].source = _with_downloads(cells[0].source, name)
+    metadata = {
+        key: value for key, value in notebook.metadata.items() if key != "widgets"
+    }
+    return nbformat.from_dict(notebook | {"cells": cells, "metadata": metadata})
+
+
+def _metadata_of_code(source: str, tags: set[str]) -> dict:
+    """Return the metadata that tell Sphinx which part of a code cell to hide."""
+    kept = [HIDDEN[tag] for tag in sorted(tags & HIDDEN.keys())]
+    kept += sorted(tags & {"stub", "check"})
+
+    # How a figure is drawn is for those who ask.
+    if SAVED.search(source) and not kept:
+        return {"tags": ["hide-input"], "mystnb": DRAWN}
+    return {"tags": kept}
+
+
+def _boxed(source: str, tags: set[str]) -> str:
+    """Return the text of a prediction or a solution in its box; other text as it is."""
+    if "prediction" in tags:
+        text = re.sub(r"^\*\*Predict\.\*\*\s*", "", source)
+        return admonition("Predict", text, "tip predict")
+    if "solution" in tags:
+        text = re.sub(r"^\*\*Solutions?\.?\*\*\.?\s*", "", source)
+        return admonition("Solution", text, "dropdown")
+    return source
+
+
+def _with_downloads(source: str, name: str) -> str:
+    """Return a notebook's first cell with links to the notebook behind the title."""
+    title, _, rest = source.partition("\n")
     download = (
-        f'<p class="fetch"><a href="{name}.ipynb" download>Download this notebook</a> and run it yourself, '
-        f'or <a href="student/{name}.ipynb" download>its copy without solutions</a>.</p>'
+        f'<p class="fetch"><a href="{name}.ipynb" download>Download this notebook</a> '
+        f'and run it yourself, or <a href="student/{name}.ipynb" download>'
+        "its copy without solutions</a>.</p>"
     )
-    first, rest = (
-        cells[0].source.split("\n", 1)
-        if "\n" in cells[0].source
-        else (cells[0].source, "")
-    )
-    cells[0].source = f"{first}\n\n{download}\n\n{rest}"
-    kept = {key: value for key, value in notebook.metadata.items() if key != "widgets"}
-    return nbformat.from_dict(notebook | {"cells": cells, "metadata": kept})
+    return f"{title}\n\n{download}\n\n{rest}"
 
 
 def linked(text: str, pages: dict[str, str]) -> str:
-    """Return a document whose links to files of the checkout lead to their pages, or are only text."""
+    """Return a document whose links to files lead to their pages, or are only text."""
 
-    def lead(found: re.Match) -> str:
-        words, target = found.groups()
+    def lead(link: re.Match) -> str:
+        words, target = link.groups()
         if target.startswith(("http", "#")):
-            return found.group()
+            return link.group()
         page = pages.get(Path(target.split("#")[0]).stem)
         return f"[{words}]({page})" if page else words
 
@@ -217,49 +260,45 @@ def linked(text: str, pages: dict[str, str]) -> str:
 
 
 def ledger_rows(table: pd.DataFrame) -> list[dict]:
-    """Return the ledger's rows for the page: paper by paper, with what sets some apart."""
+    """Return the ledger's rows for the page, paper by paper."""
     paper = table["id"].str.split("/").str[0].map(PAPERS)
     apart = table["apart"].map(
         {"": "", "definition": "cannot fail", "ours": "our own check"}
     )
-    found = table.assign(paper=paper, apart=apart).sort_values("paper", kind="stable")
-    return found.to_dict("records")
+    rows = table.assign(paper=paper, apart=apart).sort_values("paper", kind="stable")
+    return rows.to_dict("records")
 
 
 def facts(notebooks: dict[str, str]) -> dict:
-    """Return what the pages' templates may show; every number is computed here or read from what was computed."""
-    start = ROOT / "notebooks" / "00_start_here.ipynb"
-    cells = nbformat.read(start, as_version=4).cells if start.exists() else []
-    paths = next((cell.source for cell in cells if cell.id == "paths"), "")
+    """Return what the pages' templates may show.
+
+    Every number is computed here, or read from what was computed.
+    """
     table = pd.read_csv(ledger.FIGURES / "ledger.csv", dtype=str, keep_default_na=False)
+    verdicts = _verdicts(table)
+
     page = (ledger.FIGURES / "ledger.md").read_text(encoding="utf-8")
-    verdicts = ledger.verdicts(table).reset_index()
-    verdicts["paper"] = verdicts["experiment"].str.split("/").str[0].map(PAPERS)
-    parts = verdicts[["data", "model", "suite", "code"]] == "original"
-    verdicts["original"] = parts.apply(lambda row: [*row.index[row]], axis=1)
-    rows = re.findall(
-        r"\(notebooks/(\w+)\.ipynb\) \| (.*?) \|",
-        (ROOT / "README.md").read_text(encoding="utf-8"),
-    )
+    statuses = re.findall(r"^- \*\*(\w+)\*\*: (.*)", page, flags=re.MULTILINE)
+    rules = [
+        line for line in page.splitlines() if line.startswith("An experiment is judged")
+    ]
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    questions = re.findall(r"\(notebooks/(\w+)\.ipynb\) \| (.*?) \|", readme)
+
     return {
         "bound": coverage.observed_size("bernstein_maximal", error=0.2),
         "exact": coverage.observed_size("exact_unconditional", error=0.2),
         "sentence": ledger.sentence(verdicts),
         "experiments": verdicts.to_dict("records"),
         "rows": ledger_rows(table),
-        "statuses": dict(
-            re.findall(r"^- \*\*(\w+)\*\*: (.*)", page, flags=re.MULTILINE)
-        ),
-        "rule": next(
-            line
-            for line in page.splitlines()
-            if line.startswith("An experiment is judged")
-        ),
+        "statuses": dict(statuses),
+        "rule": rules[0],
         "papers": AUTHORS,
         "public": public(),
         "notebooks": notebooks,
-        "paths": re.findall(r"^- .*(?:\n  .*)*", paths, flags=re.MULTILINE),
-        "questions": dict(rows),
+        "paths": _paths(),
+        "questions": dict(questions),
         "metrics": fairlib.METRICS,
         "methods": fairlib.bounds.METHODS,
         "figure": lambda name: figure_html(
@@ -268,8 +307,28 @@ def facts(notebooks: dict[str, str]) -> dict:
     }
 
 
+def _verdicts(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the experiments' verdicts, with their paper and what was original."""
+    verdicts = ledger.verdicts(table).reset_index()
+    verdicts["paper"] = verdicts["experiment"].str.split("/").str[0].map(PAPERS)
+    is_original = verdicts[["data", "model", "suite", "code"]] == "original"
+    verdicts["original"] = is_original.apply(lambda row: [*row.index[row]], axis=1)
+    return verdicts
+
+
+def _paths() -> list[str]:
+    """Return the ways through the notebooks that the first notebook proposes."""
+    start = ROOT / "notebooks" / "00_start_here.ipynb"
+    if not start.exists():
+        return []
+    for cell in nbformat.read(start, as_version=4).cells:
+        if cell.id == "paths":
+            return re.findall(r"^- .*(?:\n  .*)*", cell.source, flags=re.MULTILINE)
+    return []
+
+
 def public() -> dict[str, dict[str, object]]:
-    """Return what the public names stand for: modules, functions and classes, and tables."""
+    """Return the public things: modules, functions and classes, and names of tables."""
     things = {name: getattr(fairlib, name) for name in fairlib.__all__}
     modules = {name: thing for name, thing in things.items() if inspect.ismodule(thing)}
     called = {name: thing for name, thing in things.items() if callable(thing)}
@@ -281,84 +340,97 @@ def public() -> dict[str, dict[str, object]]:
 
 
 def toctrees(pages: set[str]) -> str:
-    """Return the tables of contents: notebooks and other pages in their groups, and what has no group in the last."""
+    """Return the tables of contents, group by group.
+
+    Pages that belong to no group come last, in the last group.
+    """
     left = {page for page in pages if page != "index"}
     lines = []
     for title, (numbers, others) in GROUPS.items():
-        found = sorted(
-            page
-            for page in left
-            if page.startswith(tuple(f"notebooks/{number}" for number in numbers))
-        )
-        found += [page for page in others if page in left]
-        left -= set(found)
+        prefixes = tuple(f"notebooks/{number}" for number in numbers)
+        members = sorted(page for page in left if page.startswith(prefixes))
+        members += [page for page in others if page in left]
+        left -= set(members)
+
         if title == list(GROUPS)[-1]:
-            found += sorted(left)
-        if found:
-            lines += [
-                "```{toctree}",
-                ":hidden:",
-                f':caption: "{title}"',
-                "",
-                *found,
-                "```",
-                "",
-            ]
+            members += sorted(left)
+        if members:
+            lines += ["```{toctree}", ":hidden:", f':caption: "{title}"', ""]
+            lines += [*members, "```", ""]
+
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Write build/site/source, which Sphinx reads, and build/site/extra, which it copies."""
-    source, extra = BUILT / "source", BUILT / "extra"
-    for folder in (source, extra):
-        shutil.rmtree(folder, ignore_errors=True)
-        (folder / "notebooks").mkdir(parents=True)
-    shutil.copytree(
-        ledger.FIGURES, extra / "figures", ignore=shutil.ignore_patterns("*.png")
-    )
-    shutil.copytree(
-        FRAMES, extra / "frames", ignore=shutil.ignore_patterns("done", "*.html")
-    )
-    notebooks, stored = {}, sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
-    without = [
-        ROOT / "notebooks" / "execute.py",
-        "--student",
-        extra / "notebooks" / "student",
-        *stored,
-    ]
-    subprocess.run([sys.executable, *map(str, without)], check=True)
+def copy_files(extra: Path, stored: list[Path]) -> None:
+    """Copy what the site shows or offers as it is: figures, frames and notebooks."""
+    not_png = shutil.ignore_patterns("*.png")
+    shutil.copytree(ledger.FIGURES, extra / "figures", ignore=not_png)
+    not_html = shutil.ignore_patterns("done", "*.html")
+    shutil.copytree(FRAMES, extra / "frames", ignore=not_html)
+
     for path in stored:
         shutil.copy(path, extra / "notebooks")
+    runner = ROOT / "notebooks" / "execute.py"
+    folder = extra / "notebooks" / "student"
+    command = [sys.executable, runner, "--student", folder, *stored]
+    subprocess.run([str(part) for part in command], check=True)
+
+
+def write_notebooks(source: Path, stored: list[Path]) -> dict[str, str]:
+    """Write the executed notebooks as the site shows them; return their titles."""
+    titles = {}
+    for path in stored:
         notebook = nbformat.read(ROOT / "build" / path.name, as_version=4)
-        notebooks[path.stem] = (
-            notebook.cells[0].source.splitlines()[0].removeprefix("# ")
-        )
-        nbformat.write(
-            transformed(notebook, name=path.stem), source / "notebooks" / path.name
-        )
+        first_line = notebook.cells[0].source.splitlines()[0]
+        titles[path.stem] = first_line.removeprefix("# ")
+        page = transformed(notebook, name=path.stem)
+        nbformat.write(page, source / "notebooks" / path.name)
+    return titles
+
+
+def write_pages(source: Path, titles: dict[str, str]) -> None:
+    """Write the other pages: templates, filled in, and documents of the checkout."""
     texts = {
         path.name: path.read_text(encoding="utf-8")
         for path in sorted(HERE.glob("*.md"))
     }
+    documents = [ROOT / name for name in DOCUMENTS]
     pages = {
         Path(name).stem: f"/{name}"
-        for name in [*texts, *(Path(document).name for document in DOCUMENTS)]
+        for name in [*texts, *(document.name for document in documents)]
     }
-    pages |= {name: f"/notebooks/{name}.ipynb" for name in notebooks}
-    for document in map(ROOT.joinpath, DOCUMENTS):
+    pages |= {name: f"/notebooks/{name}.ipynb" for name in titles}
+    for document in documents:
         if document.exists():
-            texts[document.name] = linked(document.read_text(encoding="utf-8"), pages)
-    known = facts(notebooks)
+            text = document.read_text(encoding="utf-8")
+            texts[document.name] = linked(text, pages)
+
+    known = facts(titles)
     known["toctrees"] = toctrees(
-        {f"notebooks/{name}" for name in notebooks}
-        | {Path(name).stem for name in texts}
+        {f"notebooks/{name}" for name in titles} | {Path(name).stem for name in texts}
     )
     for name, text in texts.items():
+        page = text
         if (HERE / name).exists() and "{#- a template -#}" in text:
-            text = jinja2.Template(
+            template = jinja2.Template(
                 text, undefined=jinja2.StrictUndefined, autoescape=False
-            ).render(known)
-        (source / name).write_text(text, encoding="utf-8")
+            )
+            page = template.render(known)
+        (source / name).write_text(page, encoding="utf-8")
+
+
+def main() -> None:
+    """Write build/site/source, which Sphinx reads, and extra, which it copies."""
+    source = BUILT / "source"
+    extra = BUILT / "extra"
+    for folder in (source, extra):
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "notebooks").mkdir(parents=True)
+
+    stored = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+    copy_files(extra, stored)
+    titles = write_notebooks(source, stored)
+    write_pages(source, titles)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 import os
 
-# Tests run side by side, one on each core. Libraries that start as many threads each wait for one another instead:
-# gradient boosting on 2,000 examples then takes a minute, not a tenth of a second.
+# Tests run side by side, one on each core. Libraries that start as many threads each
+# wait for one another instead: gradient boosting on 2,000 examples then takes a minute,
+# not a tenth of a second.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")

@@ -1,4 +1,4 @@
-"""The code of a notebook, whole or as far as its lines in the ledger rest on it, for tests that run it elsewhere."""
+"""The code of a notebook, or the part on which its ledger rests, for tests."""
 
 import ast
 import dis
@@ -11,7 +11,7 @@ EXERCISES = {"stub", "solution", "check"}  # the tags of their cells
 
 
 def cells(name):
-    """Return the code cells of a notebook by id, in order, without exercises and the cell that may install fairlib."""
+    """Return the code cells by id, without exercises and the one that installs."""
     notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     return {
         cell.id: cell.source
@@ -23,7 +23,7 @@ def cells(name):
 
 
 def behind_the_ledger(name):
-    """Return those of the cells on which the last one rests, which writes to the ledger: most figures fall away."""
+    """Return the cells that the last one, which writes to the ledger, depends on."""
     sources = cells(name)
     return cells_behind(sources, {list(sources)[-1]})
 
@@ -31,7 +31,8 @@ def behind_the_ledger(name):
 def cells_behind(sources, wanted):
     """Return the wanted cells and those on which they rest, in order.
 
-    If a cell falls away that was needed, a later one lacks a name or finds a table as it was before.
+    Most figures fall away. If a cell falls away that was needed, a later one lacks a
+    name or finds a table as it was before.
     """
     kept = []
     needed = {"ledger"}
@@ -44,7 +45,7 @@ def cells_behind(sources, wanted):
 
 
 def bound_and_taken(code):
-    """Return the names that code binds, and those that it reads without having bound them before."""
+    """Return the names that code binds, and those that it reads but has not bound."""
     made, taken = set(), set()
     for instruction in dis.get_instructions(code):
         if instruction.opname in ("STORE_NAME", "STORE_GLOBAL"):
@@ -62,7 +63,7 @@ def bound_and_taken(code):
 
 
 def altered(source):
-    """Return the names of variables into whose objects code may write: a.b = 1, a["b"] = 1, a.update(b)."""
+    """Return the variables whose objects may change: a.b = 1, a["b"] = 1, a.f(b)."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):

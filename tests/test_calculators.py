@@ -1,4 +1,4 @@
-"""The calculators of the site, in JavaScript, give fairlib's numbers; so does every page they need."""
+"""The calculators of the site, in JavaScript, give fairlib's numbers."""
 
 import itertools
 import json
@@ -18,7 +18,8 @@ PAGE = (ROOT / "site" / "calculators.md").read_text(encoding="utf-8")
 CALL = """
 const numbers = require(process.argv[1]);
 const settings = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const shown = (key, value) => (typeof value === "number" && !Number.isFinite(value) ? String(value) : value);
+const isOdd = (value) => typeof value === "number" && !Number.isFinite(value);
+const shown = (key, value) => (isOdd(value) ? String(value) : value);
 console.log(JSON.stringify(settings.map((given) => ({expression})(...given)), shown));
 """
 needs_node = pytest.mark.skipif(
@@ -27,7 +28,7 @@ needs_node = pytest.mark.skipif(
 
 
 def in_javascript(expression, settings):
-    """Return what a function of numbers.js gives for each list of arguments; undefined comes back as "NaN"."""
+    """Return what a function of numbers.js gives; undefined comes back as "NaN"."""
     command = [
         "node",
         "-e",
@@ -130,7 +131,7 @@ def test_intervals_are_those_of_bounds(method):
 
 
 def worlds():
-    """Return counts of women and men with and without the task, and what a model makes of them."""
+    """Return counts of women and men with and without the task, and predictions."""
     rng = np.random.default_rng(0)
     for _ in range(300):
         cells, shares = rng.integers(1, 61, (2, 2)), rng.integers(0, 101, 2) / 100
@@ -145,7 +146,8 @@ def worlds():
 def test_amplification_is_that_of_counts(errs):
     asked = list(worlds())
     found = in_javascript(
-        f"((cells, shares) => numbers.amplification({{women: cells[0], men: cells[1], {errs}: shares}}))",
+        "((cells, shares) => numbers.amplification("
+        f"{{women: cells[0], men: cells[1], {errs}: shares}}))",
         asked,
     )
     for (cells, shares), measures in zip(asked, found, strict=True):

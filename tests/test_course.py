@@ -1,4 +1,4 @@
-"""The notebooks as a course: what stands where, and exercises that can be passed and failed."""
+"""The notebooks as a course: their order, and exercises that one can pass and fail."""
 
 import re
 
@@ -23,7 +23,8 @@ TAGS = {
     "ledger",
 }
 HOSTED = """\
-# Only where fairlib is not installed yet, as in a hosted notebook; elsewhere this does nothing.
+# Only where fairlib is not installed yet, as in a hosted notebook; \
+elsewhere this does nothing.
 import importlib.util
 
 if importlib.util.find_spec("fairlib") is None:
@@ -42,7 +43,7 @@ def tag_of(cell):
 
 
 def solved(cells):
-    """Whether the solution of an exercise is code, so that it has a stub and a check."""
+    """Whether an exercise's solution is code, so that it has a stub and a check."""
     return any(cell.cell_type == "code" for cell in cells if tag_of(cell) == "solution")
 
 
@@ -65,7 +66,8 @@ def test_it_opens_with_what_one_will_be_able_to_do(path):
     cells = cells_of(path)
     title = cells[0].source
     assert re.match(
-        r"# \d\d[a-z]? .+\n\n\*\*After this notebook you can\*\*\n\n?(- .+\n(  .+\n)*){2,4}\n\S",
+        r"# \d\d[a-z]? .+\n\n"
+        r"\*\*After this notebook you can\*\*\n\n?(- .+\n(  .+\n)*){2,4}\n\S",
         title,
     ), title
     code = [cell for cell in cells if cell.cell_type == "code"]

@@ -1,4 +1,4 @@
-"""The pages in docs/ name rows of the ledger, notebooks and works, and say of them what is so."""
+"""What the pages in docs/ say of the ledger, notebooks and works is true."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The house has four floors, on the checks of arguments, and arrows run down only: who imports whom, by the code."""
+"""The house has four floors above `checks`, and imports run down only."""
 
 import ast
 import subprocess
@@ -21,7 +21,7 @@ DOORS = {"__init__", "__main__"}  # they name rooms, and import none by themselv
 
 
 def modules():
-    """Map each module, as a path below fairlib, to the modules of fairlib that it imports, wherever in its code."""
+    """Map each module, as a path below fairlib, to the modules that it imports."""
     files = {
         path.relative_to(ROOT / "fairlib").with_suffix("").parts: path
         for path in ROOT.glob("fairlib/**/*.py")
@@ -87,7 +87,10 @@ def test_modules_are_imported_by_name_in_three_places_and_rows_are_seen_in_one()
 
 
 def test_reading_a_bundled_table_imports_no_recipe_and_no_statistics():
-    code = "import fairlib, sys; fairlib.load('compas_scores', source='bundled'); print(*sys.modules)"
+    code = (
+        "import fairlib, sys; fairlib.load('compas_scores', source='bundled'); "
+        "print(*sys.modules)"
+    )
     loaded = subprocess.check_output(
         [sys.executable, "-c", code], cwd=ROOT, text=True
     ).split()

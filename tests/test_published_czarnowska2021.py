@@ -1,6 +1,7 @@
-"""What Figure 3 of Czarnowska et al. (2021) is made of: whole misses and false positives that give its printed rows.
+"""Figure 3 of Czarnowska et al. (2021): whole misses and false positives give its rows.
 
-The counts were solved for in notebook 05; here they are put back into the metrics' definitions, written anew.
+Notebook 05 solves for the counts; here they are put back into the definitions of the
+metrics, written anew.
 """
 
 import numpy as np

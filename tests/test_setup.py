@@ -1,4 +1,4 @@
-"""The set-up: one place for dependencies, a light import, clean notebooks, and a runner that says what failed."""
+"""The set-up: dependencies, a light import, clean notebooks, and their runner."""
 
 import importlib.util
 import os
@@ -93,13 +93,19 @@ def test_the_wheel_holds_every_room_and_every_place_names_one_version():
 
 
 def test_import_is_light():
-    code = "import time; t = time.perf_counter(); import fairlib; print(time.perf_counter() - t)"
+    code = (
+        "import time; t = time.perf_counter(); import fairlib; "
+        "print(time.perf_counter() - t)"
+    )
     times = [
         float(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT))
         for _ in range(3)
     ]
     assert statistics.median(times) < 0.3
-    heavy = "import fairlib, sys; print([m for m in ('datasets', 'torch', 'matplotlib', 'pandas') if m in sys.modules])"
+    heavy = (
+        "import fairlib, sys; names = ('datasets', 'torch', 'matplotlib', 'pandas'); "
+        "print([name for name in names if name in sys.modules])"
+    )
     assert (
         subprocess.check_output(
             [sys.executable, "-c", heavy], cwd=ROOT, text=True
@@ -131,7 +137,8 @@ def test_make_help_lists_the_targets():
 
 
 FAKE_PYTHON = """#!/bin/sh
-# In place of the interpreter: writes what a notebook or the ledger would write, and keeps a list of who ran.
+# In place of the interpreter: writes what a notebook or the ledger would write, and
+# keeps a list of who ran.
 mkdir -p build/ledger figures
 if [ "$1" = notebooks/execute.py ]; then
     name=$(basename "$2" .ipynb)
@@ -147,7 +154,10 @@ fi
 
 @pytest.fixture
 def workshop(tmp_path, monkeypatch):
-    """A checkout of two notebooks with the real Makefile; calling it returns who ran, and with which folder of data."""
+    """A checkout of two notebooks with the real Makefile; calling it returns who ran.
+
+    It says with which folder of data.
+    """
     monkeypatch.delenv("FAIRLIB_DATA", raising=False)
     monkeypatch.delenv("MAKEFLAGS", raising=False)
     for name in (
@@ -266,8 +276,11 @@ def test_a_relative_folder_of_originals_is_named_from_where_one_stands(
     tmp_path, monkeypatch, notebook, named
 ):
     monkeypatch.setenv("FAIRLIB_DATA", named)
-    print_it = "import os; os.chdir('/'); from fairlib import data; print(data.originals_folder())"
-    later = "from fairlib import data; import os; os.chdir('/'); print(data.originals_folder())"
+    load = "from fairlib import data"
+    leave = "import os; os.chdir('/')"
+    show = "print(data.originals_folder())"
+    print_it = f"{leave}; {load}; {show}"
+    later = f"{load}; {leave}; {show}"
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
     expected = tmp_path / "home" / "mine"
@@ -393,7 +406,8 @@ def runner_module():
 def test_runner_notices_the_reply_to_a_cell_with_a_slider(
     notebook, tmp_path, monkeypatch
 ):
-    # The kernel's reply arrives while the runner is busy with the slider's output. It must not wait out its limit.
+    # The kernel's reply arrives while the runner is busy with the slider's output. It
+    # must not wait out its limit.
     process = NotebookClient.process_message
 
     def slowly(self, message, *where):
@@ -406,7 +420,8 @@ def test_runner_notices_the_reply_to_a_cell_with_a_slider(
     monkeypatch.setattr(runner, "SECONDS_PER_CELL", 20)
     slider = (
         "import ipywidgets, time\n"
-        "ipywidgets.interact(lambda x: (display('the answer'), time.sleep(0.2)), x=ipywidgets.IntSlider(3));"
+        "answer = lambda x: (display('the answer'), time.sleep(0.2))\n"
+        "ipywidgets.interact(answer, x=ipywidgets.IntSlider(3));"
     )
     started = time.monotonic()
     runner.execute(notebook(slider), tmp_path / "a.ipynb")

@@ -1,4 +1,4 @@
-"""How an executed notebook becomes a page, and that what pages need is there. For a browser see site/check.py."""
+"""How executed notebooks become pages. For a test in a browser see site/check.py."""
 
 import importlib.util
 import json
@@ -129,15 +129,18 @@ def test_what_only_moves_is_left_out_with_its_state(figures):
 
 
 def test_pictures_become_figures_in_their_order_with_captions_as_text(figures):
-    source = 'plots.save(figure, "one", caption=a)\nplots.save(\n    draw(size=(1, 2)),\n    "two",\n    caption=b,\n)'
+    source = (
+        'plots.save(figure, "one", caption=a)\n'
+        'plots.save(\n    draw(size=(1, 2)),\n    "two",\n    caption=b,\n)'
+    )
     first, second = (
         shown(code(source, picture(), picture()), figures=figures).cells[1].outputs
     )
     html = first.data["text/html"]
     assert 'alt="Of n = 3 at a rate of 0.5 in eq. 4 &amp; more."' in html
     assert (
-        '<figcaption>Of <span class="math notranslate nohighlight">\\(n = 3\\)</span> at a rate'
-        in html
+        '<figcaption>Of <span class="math notranslate nohighlight">\\(n = 3\\)</span>'
+        " at a rate" in html
     )
     assert html.count("../figures/one.svg") == 2 and 'width="468" height="216"' in html
     assert "two.svg" in second.data["text/html"] and "image/png" not in second.data
@@ -205,7 +208,7 @@ TWO = frames.Frames("A simulated line.", {"share": (0.1, 0.5, 1.0)})
 
 @pytest.fixture
 def drawn(tmp_path, monkeypatch):
-    """Draw the frames of a small notebook, whose own figure stands in a folder already."""
+    """Draw the frames of a small notebook, whose own figure is there already."""
     monkeypatch.setattr(plots, "FIGURES", tmp_path)
     with plt.rc_context():
         exec(f"{DRAW}\n{SAVE}", {})
@@ -318,7 +321,8 @@ def test_controls_stand_with_their_picture_in_the_place_of_a_widget(drawn, tmp_p
         *cells, figures=tmp_path, frames=tmp_path / "frames"
     ).cells
     assert re.search(
-        r'<figure class="drawn">\s<form .* hidden>.*</form>\s*<a href="../figures/99_line.svg">',
+        r'<figure class="drawn">\s<form .* hidden>.*</form>\s*'
+        r'<a href="../figures/99_line.svg">',
         place.source,
         re.S,
     )
@@ -339,8 +343,12 @@ def test_controls_stand_with_their_picture_in_the_place_of_a_widget(drawn, tmp_p
 
 def test_links_lead_to_pages_or_are_only_text():
     pages = {"ledger": "/ledger.md", "02_curve": "/notebooks/02_curve.ipynb"}
-    text = "[a](../figures/ledger.md#x) [b](notebooks/02_curve.ipynb) [c](.github/FORM) [d](https://e.org) ![e](f.png)"
-    expected = "[a](/ledger.md) [b](/notebooks/02_curve.ipynb) c [d](https://e.org) ![e](f.png)"
+    elsewhere = "[d](https://e.org) ![e](f.png)"
+    text = (
+        "[a](../figures/ledger.md#x) [b](notebooks/02_curve.ipynb) [c](.github/FORM) "
+        + elsewhere
+    )
+    expected = f"[a](/ledger.md) [b](/notebooks/02_curve.ipynb) c {elsewhere}"
     assert prepare.linked(text, pages) == expected
 
 
@@ -413,6 +421,46 @@ def test_docstrings_are_put_into_a_form_that_sphinx_reads():
         "",
         "no : item here",
         "as it goes on.",
+    ]
+
+
+def test_sections_of_docstrings_have_headings_and_their_types_stand_beside_the_names():
+    lines = [
+        "Return |x|.",
+        "",
+        "Parameters",
+        "----------",
+        "cost_a, cost_b : array_like of float",
+        "    Costs; see `f`.",
+        "",
+        "Raises",
+        "------",
+        "ValueError",
+        "    If not.",
+        "",
+        "Examples",
+        "--------",
+        ">>> f(1)",
+        "a : b_c",
+    ]
+    conf.as_rst(None, "function", "f", None, None, lines)
+    assert lines == [
+        r"Return \|x\|.",
+        "",
+        "**Parameters**",
+        "",
+        r"``cost_a, cost_b`` : array\_like of float",
+        "    Costs; see `f`.",
+        "",
+        "**Raises**",
+        "",
+        "ValueError",
+        "    If not.",
+        "",
+        "**Examples**",
+        "",
+        ">>> f(1)",
+        "a : b_c",
     ]
 
 

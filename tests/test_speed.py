@@ -37,10 +37,8 @@ def test_the_table_gives_ratios_and_marks_what_is_extrapolated(speed):
     assert (
         lines[2] == "| counting | 1,000,000 | 2 ms | 1.5 MB | pandas | 50 ms | **25** |"
     )
-    assert (
-        lines[3]
-        == "| counting | 1,000,000 | 2 ms | 1.5 MB | pandas | 7,200 s \\* | **3,600,000** |"
-    )
+    ours = "| counting | 1,000,000 | 2 ms | 1.5 MB |"
+    assert lines[3] == f"{ours} pandas | 7,200 s \\* | **3,600,000** |"
 
 
 def test_memory_is_the_most_that_is_allocated_at_a_time(speed):

@@ -1,4 +1,4 @@
-"""docs/checked_against.md says what benchmarks/validation.py computes, and its examples run."""
+"""docs/checked_against.md has what benchmarks/validation.py computes; examples run."""
 
 import doctest
 import re
@@ -74,7 +74,7 @@ def test_without_the_public_files_the_script_says_which_it_needs(
 def test_perspectives_lines_are_computed_from_its_files(
     validation, monkeypatch, tmp_path
 ):
-    """Made-up sentences whose areas are known: the term's toxic sentences all score highest."""
+    """Made-up sentences with known areas: the term's toxic ones score highest."""
     folder = tmp_path / "validation" / "perspective"
     folder.mkdir(parents=True)
     scores = [0.1, 0.9, 0.2, 0.3, 0.25]

@@ -1,4 +1,4 @@
-"""Verdicts are the same whatever is drawn, and in whatever order the rows come: the notebooks, with other seeds."""
+"""Verdicts of the notebooks do not depend on the seed or on the order of rows."""
 
 import re
 
@@ -52,7 +52,7 @@ def directions_with_ten_seeds(sources, space):
 
 
 def answers_with_ten_sets_of_draws(sources, space):
-    """The bundled p-values come from 9,999 draws. As many others would have given others, and the same statements."""
+    """Other draws than the 9,999 bundled ones give other p-values, same statements."""
     bundled, found = space["metrics"], set()
     for seed in range(10):
         hits = np.random.default_rng(seed).binomial(9999, bundled["p"].fillna(1))

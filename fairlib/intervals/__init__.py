@@ -1,1 +1,1 @@
-"""Beyond the papers: intervals, power, gaps and sequences of looks."""
+"""Beyond the papers: intervals, power, gaps of many groups, and sequences of looks."""

@@ -1,4 +1,4 @@
-"""Annotating a subset: coverage by simulation, what guesses are worth, and what happens when a cell is too small."""
+"""Annotating a subset: coverage by simulation, the worth of guesses, small cells."""
 
 import re
 
@@ -10,7 +10,7 @@ from fairlib import disparity_interval
 from fairlib.intervals import annotation
 
 
-def population(rng, n, rate_a=0.25, rate_b=0.20, share=0.4, accuracy=0.9):
+def population(rng, n, rate_a=0.25, rate_b=0.20, *, share=0.4, accuracy=0.9):
     """Return cost, guess and true group of n examples."""
     group = np.where(rng.random(n) < share, 1.0, -1.0)
     cost = (rng.random(n) < np.where(group == 1, rate_a, rate_b)).astype(float)
@@ -58,7 +58,7 @@ def mean_half_widths(accuracy, runs=30, n=500):
     return np.mean(powered), np.mean(alone)
 
 
-def test_good_guesses_are_worth_more_than_twice_the_annotations_and_bad_ones_cost_nothing():
+def test_good_guesses_more_than_double_the_annotations_and_bad_ones_cost_nothing():
     powered, alone = mean_half_widths(0.9)
     assert 2.2 < (alone / powered) ** 2 < 3.0
     powered, alone = mean_half_widths(0.5)

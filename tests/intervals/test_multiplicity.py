@@ -1,4 +1,4 @@
-"""Adjusted p-values and findings: against statsmodels and loops, the errors that they promise, whatever the seed."""
+"""Adjusted p-values and findings: against statsmodels, loops and their promises."""
 
 import numpy as np
 import pandas as pd
@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
 
 import fairlib
 from fairlib.intervals import multiplicity
@@ -15,7 +16,9 @@ from fairlib.intervals import multiplicity
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_against_its_definition(p):
-    order, expected, largest = np.argsort(p, kind="stable"), np.empty(len(p)), 0.0
+    order = np.argsort(p, kind="stable")
+    expected = np.empty(len(p))
+    largest = 0.0
     for rank, i in enumerate(order):
         largest = max(largest, min(1.0, (len(p) - rank) * p[i]))
         expected[i] = largest
@@ -40,11 +43,9 @@ def by_loop(observed, null):
     """Westfall and Young's step-down, literally."""
     every = np.vstack([observed, null])
     every = (every - every.mean(axis=0)) / every.std(axis=0)
-    order, result, largest = (
-        np.argsort(-every[0], kind="stable"),
-        np.empty(len(observed)),
-        0.0,
-    )
+    order = np.argsort(-every[0], kind="stable")
+    result = np.empty(len(observed))
+    largest = 0.0
     for rank, i in enumerate(order):
         largest = max(
             largest,
@@ -56,10 +57,8 @@ def by_loop(observed, null):
 
 def test_max_t_against_a_loop():
     rng = np.random.default_rng(0)
-    observed, null = (
-        rng.normal(size=6).round(1),
-        rng.normal(size=(50, 6)).round(1),
-    )  # with ties
+    observed = rng.normal(size=6).round(1)  # rounded, so that there are ties
+    null = rng.normal(size=(50, 6)).round(1)
     np.testing.assert_allclose(
         multiplicity.max_t(observed, null), by_loop(observed, null)
     )
@@ -73,7 +72,7 @@ def test_units_do_not_matter():
     np.testing.assert_allclose(multiplicity.max_t(observed, null), turned)
 
 
-def test_questions_that_are_the_same_cost_nothing_and_independent_ones_cost_what_sidak_says():
+def test_equal_questions_cost_nothing_and_independent_ones_as_sidak_says():
     rng = np.random.default_rng(2)
     one = rng.normal(size=(20_000, 1))
     same = multiplicity.max_t(np.full(10, 2.5), np.repeat(one, 10, axis=1))
@@ -89,9 +88,8 @@ def test_one_question_is_an_ordinary_permutation_test():
 def test_undefined_and_infinite_statistics():
     null = np.array([[0.1, np.nan, 1.0], [0.2, 5.0, np.inf], [0.3, 1.0, 2.0]])
     p = multiplicity.max_t([np.nan, 2.0, np.inf], null)
-    assert (
-        np.isnan(p[0]) and p[1] >= 0.5 and p[2] >= 0.75
-    )  # two of three draws are as far, on some question
+    # Two of three draws are as far, on some question.
+    assert np.isnan(p[0]) and p[1] >= 0.5 and p[2] >= 0.75
     assert multiplicity.max_t([np.inf], np.full((3, 1), np.inf)) == 1
     assert np.isnan(multiplicity.max_t([np.nan], np.ones((3, 1)))).all()
 
@@ -105,7 +103,7 @@ def test_a_ratio_that_is_often_infinite_does_not_drown_what_is_clear():
 
 
 def test_family_wise_error_is_at_most_the_level_under_permutation():
-    """The data are one of the draws: exchangeable, whatever the statistics' distribution and number of draws."""
+    """The data are one of the draws: exchangeable, whatever the distribution."""
     rng, errors = np.random.default_rng(3), 0
     for _ in range(1000):
         common = rng.normal(size=(20, 1))
@@ -115,7 +113,7 @@ def test_family_wise_error_is_at_most_the_level_under_permutation():
 
 
 def test_discoveries_hardly_change_with_the_seed():
-    """With 200 draws and 240 questions a seed decided what was found; what is certain now agrees with the true p."""
+    """A seed decided with 200 draws; what is certain now agrees with the true p."""
     truth = np.concatenate([np.full(20, 1e-4), np.linspace(0.02, 1, 220)])
     should = stats.false_discovery_control(truth) <= 0.05
     for seed in range(10):
@@ -126,6 +124,15 @@ def test_discoveries_hardly_change_with_the_seed():
             and not (~should & (found == "yes")).any()
         )
         assert (found == "undecided").mean() < 0.05
+
+
+@pytest.mark.parametrize("alpha", [0.001, 0.05, 0.1])
+def test_limits_of_p_values_are_those_of_statsmodels_to_the_last_bit(alpha):
+    for draws in (1, 19, 999, 9999):
+        hits = np.arange(draws + 1.0)
+        ours = multiplicity._clopper_pearson(hits, draws, alpha=alpha)
+        expected = proportion_confint(hits, draws, alpha=alpha, method="beta")
+        np.testing.assert_array_equal(ours, expected)
 
 
 def test_too_few_draws_for_so_many_questions_are_refused():

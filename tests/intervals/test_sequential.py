@@ -1,4 +1,4 @@
-"""The confidence sequence: valid at all times at once, the same however often one looks, and it does stop."""
+"""The confidence sequence: valid at all times, however often one looks; it stops."""
 
 import itertools
 
@@ -32,7 +32,7 @@ def wealth(values, mean):
 
 @pytest.mark.parametrize("rate", [0.02, 0.2, 0.5, 0.9])
 def test_ever_rejecting_the_truth_is_rare_by_enumeration(rate):
-    """All sequences of 12 zeros and ones: the probability of ever owning 1/α is at most α, whatever α."""
+    """All sequences of 12 zeros and ones: ever owning 1/α has probability <= α."""
     z = np.array(list(itertools.product([0.0, 1.0], repeat=12)))
     probability = np.prod(np.where(z == 1, rate, 1 - rate), axis=1)
     most = np.array([wealth(row, rate).max() for row in z])
@@ -43,7 +43,7 @@ def test_ever_rejecting_the_truth_is_rare_by_enumeration(rate):
 @pytest.mark.slow
 @pytest.mark.parametrize(("rate", "share"), [(0.3, 0.5), (0.02, 0.5), (0.5, 0.15)])
 def test_looking_after_every_example_does_not_fool_it(rate, share):
-    """No difference at all; a z-test is fooled in more than a fifth of the same audits. Ends never go back."""
+    """A z-test is fooled in more than a fifth of these audits without difference."""
     rng = np.random.default_rng(31)
     audits, fooled, z_fooled = 100, 0, 0
     for _ in range(audits):
@@ -80,7 +80,7 @@ def test_the_sequence_contains_the_truth_at_all_times():
 
 
 def test_a_real_difference_is_found_before_long():
-    """A fixed Hoeffding interval would need 185 even if the difference were met exactly; by 400, 87 % have stopped."""
+    """By 400 examples, 87 % have stopped; one Hoeffding interval needs 185 or more."""
     rng = np.random.default_rng(33)
     last = [
         confidence_sequence(*stream(rng, 400, 0.4, 0.2), at=[400]).iloc[0]
@@ -127,9 +127,8 @@ def test_blocks_suit_a_small_group():
         confidence_sequence(cost, membership, gamma=gamma, at=[4000])["matched"].item()
         for gamma in (0.1, 0.5)
     )
-    assert (
-        abs(narrow - wide) < 0.15 * wide
-    )  # as many matches, each with nine of the others
+    # As many matches, each with nine of the others
+    assert abs(narrow - wide) < 0.15 * wide
     widths = [
         float(
             np.diff(
