@@ -5,11 +5,11 @@ The tags of a notebook's cells decide how each cell is shown.
 python site/prepare.py   (`make site` calls it, and then Sphinx)
 """
 
-import inspect
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Collection
 from html import escape
 from itertools import zip_longest
@@ -295,7 +295,7 @@ def facts(notebooks: dict[str, str]) -> dict:
         "statuses": dict(statuses),
         "rule": rules[0],
         "papers": AUTHORS,
-        "public": public(),
+        "api": api(),
         "notebooks": notebooks,
         "paths": _paths(),
         "questions": dict(questions),
@@ -327,16 +327,10 @@ def _paths() -> list[str]:
     return []
 
 
-def public() -> dict[str, dict[str, object]]:
-    """Return the public things: modules, functions and classes, and names of tables."""
-    things = {name: getattr(fairlib, name) for name in fairlib.__all__}
-    modules = {name: thing for name, thing in things.items() if inspect.ismodule(thing)}
-    called = {name: thing for name, thing in things.items() if callable(thing)}
-    return {
-        "modules": modules,
-        "called": called,
-        "tables": things.keys() - modules.keys() - called.keys(),
-    }
+def api() -> list[dict]:
+    """Return the groups of the page of names: title, text, and what they offer."""
+    text = (ROOT / "site" / "api.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)["group"]
 
 
 def toctrees(pages: set[str]) -> str:

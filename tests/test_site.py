@@ -383,13 +383,6 @@ def test_the_ledger_has_every_number_paper_by_paper():
     } == set(prepare.PAPERS)
 
 
-def test_every_public_name_has_its_place_on_the_page_of_names():
-    kinds = prepare.public()
-    assert {*kinds["modules"], *kinds["called"], *kinds["tables"]} == {*fairlib.__all__}
-    page = (ROOT / "site" / "api.md").read_text(encoding="utf-8")
-    assert kinds["tables"] == {"METRICS"} and "`fairlib.METRICS`" in page
-
-
 def test_docstrings_are_put_into_a_form_that_sphinx_reads():
     lines = [
         "Say *it*, |A|, `a_b`s.",

@@ -28,6 +28,12 @@ def label(path):
     return path.relative_to(PACKAGE).as_posix()
 
 
+def is_pair_of_assignments(node):
+    if not isinstance(node, ast.Assign):
+        return False
+    return isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple)
+
+
 def is_swap(node):
     """Whether `a, b = b, a`: the only pair that has to be assigned at once."""
     targets = sorted(
@@ -53,9 +59,8 @@ def problems_of_expressions(tree):
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 0)
 
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-            if isinstance(node.value, ast.Tuple) and not is_swap(node):
-                yield line, "several values are assigned at once: a, b = x, y"
+        if is_pair_of_assignments(node) and not is_swap(node):
+            yield line, "several values are assigned at once: a, b = x, y"
 
         if isinstance(node, ast.IfExp):
             inside = [other for other in ast.walk(node) if isinstance(other, ast.IfExp)]
@@ -151,9 +156,9 @@ def problems(path):
 def lines_of_docstrings(tree):
     lines = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            if ast.get_docstring(node) is not None:
-                lines |= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+        may_have_one = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if may_have_one and ast.get_docstring(node) is not None:
+            lines |= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
     return lines
 
 
