@@ -66,7 +66,7 @@ def test_what_notebooks_use_is_public():
 def parameters_in(docstring):
     """Return the names under "Parameters"."""
     section = re.search(
-        r"^Parameters\n-{10}\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)",
+        r"^(?:Parameters|Attributes)\n-{10}\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)",
         docstring,
         flags=re.DOTALL | re.MULTILINE,
     )
