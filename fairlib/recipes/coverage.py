@@ -1,4 +1,4 @@
-"""The coverage laboratory: how often an interval contains the truth, and how wide it is.
+"""The coverage laboratory: how often an interval contains the truth, and its width.
 
 Where the interval depends only on the counts of 0-1 costs, every table that can occur
 is enumerated, so that the coverage is exact. Where it depends on the order of the

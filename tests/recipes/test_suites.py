@@ -1,4 +1,6 @@
-"""Suites are built as the paper's code builds them: from a small example here, from the released files where they are.
+"""Suites are built as the paper's code builds them.
+
+They are built from a small example here, and from the released files where they are.
 
 What is released is not part of the project: those tests are skipped without it.
 """
@@ -12,15 +14,17 @@ import pytest
 from fairlib.metrics import sequences
 from fairlib.recipes import originals, suites, templates
 
-# Table 3 of the paper, typed from the paper; nationality by six quantiles, names by the two typical genders.
+# Table 3 of the paper, typed from the paper; nationality by six quantiles, names by the
+# two typical genders.
 GROUPS = {
     "gender": "aab female male cis many-genders no-gender non-binary trans",
     "sexual_orientation": "asexual homosexual heterosexual bisexual other",
-    "religion": "atheism buddhism baha'i-faith christianity hinduism islam judaism mormonism sikhism taoism",
+    "religion": "atheism buddhism baha'i-faith christianity hinduism islam judaism "
+    "mormonism sikhism taoism",
     "race": "african_american american_indian asian hispanic pacific_islander white",
     "age": "young adult old",
-    "disability": "cerebral_palsy chronic_illness cognitive down_syndrome epilepsy hearing mental_health mobility "
-    "physical short_stature sight unspecified without",
+    "disability": "cerebral_palsy chronic_illness cognitive down_syndrome epilepsy "
+    "hearing mental_health mobility physical short_stature sight unspecified without",
     "nationality": "1q 2q 3q 4q 5q 6q",
     "names": "female male",
 }
@@ -30,7 +34,8 @@ released = pytest.mark.skipif(
         for path, file in suites.ORIGINALS.items()
         if path != suites.LEXICON
     ),
-    reason="the released templates and terms are not at hand (generalized/ in the folder of genuine files)",
+    reason="the released templates and terms are not at hand "
+    "(generalized/ in the folder of genuine files)",
 )
 GENUINE = [
     pytest.param(False, id="example"),
@@ -196,7 +201,7 @@ def test_what_is_wrong_is_named(monkeypatch):
         suites.suite("age")
 
 
-# --- named entities ---------------------------------------------------------------------------------------------------
+# --- named entities ---
 
 
 @released
