@@ -21,8 +21,9 @@ OCCUPATIONS = File(
     "winobias/occupations_us_labor_force_2016.csv",
     sha256="5b04794e443438684f167c6ff657baef1ebb94f1f7f45f1df0bed6d05eb0741f",
     size=771,
-    how="The 32 occupations of appendix A.3: share of women (WinoBias) and persons employed, in thousands (U.S. Bureau "
-    "of Labor Statistics, 2016); columns occupation, stereotyped_as, percent_women, employed_thousands.",
+    how="The 32 occupations of appendix A.3: share of women (WinoBias) and persons "
+    "employed, in thousands (U.S. Bureau of Labor Statistics, 2016); columns "
+    "occupation, stereotyped_as, percent_women, employed_thousands.",
 )
 WINOGENDER = File(
     "winogender/occupations-stats.tsv",
@@ -53,8 +54,9 @@ WIKITEXT = [
 BERT_TITLES = File(
     "bert_occupations/he_she_log_odds.csv",
     sha256="a8c4491b0679260ca3d2d1711b45e772d7f0c4e372a59b7027c69c4ecb12a095",
-    how="Printed by Exposing_Bias_BERT.ipynb in github.com/keitakurita/contextual_embedding_bias_measure: columns "
-    "title and log_odds_he_she, by bert-base-uncased, of 921 job titles.",
+    how="Printed by Exposing_Bias_BERT.ipynb in "
+    "github.com/keitakurita/contextual_embedding_bias_measure: columns title and "
+    "log_odds_he_she, by bert-base-uncased, of 921 job titles.",
 )
 # Who a sentence speaks of, by its words, as the authors' script has them.
 GENDERED = {
@@ -82,7 +84,8 @@ ADJECTIVES = (
     "good",
 )  # appendix A.3
 TEMPLATES = tuple(
-    f"{{pronoun}} {verb} {'an' if adjective[0] in 'aeiou' else 'a'} {adjective} {{occupation}}."
+    f"{{pronoun}} {verb} {'an' if adjective[0] in 'aeiou' else 'a'} {adjective} "
+    f"{{occupation}}."
     for verb, adjective in product(VERBS, ADJECTIVES)
 )
 WORD = r"[^\W\d_]+"
@@ -200,7 +203,9 @@ def _shares(values: np.ndarray) -> np.ndarray:
 
 @recipe(files=[OCCUPATIONS, WINOGENDER])
 def occupation_rates() -> pd.DataFrame:
-    """Percent women in the 32 occupations: labor force of 2016 and (Winogender) 2015-16, and in web text."""
+    """Percent women in the 32 occupations: labor force of 2016 and (Winogender)
+    2015-16, and in web text.
+    """
     columns = ["occupation", "stereotyped_as", "percent_women", "employed_thousands"]
     rates = require_columns(
         pd.read_csv(original(OCCUPATIONS)), columns, OCCUPATIONS.path
@@ -218,7 +223,9 @@ def occupation_rates() -> pd.DataFrame:
 
 @recipe(files=[*WIKITEXT, OCCUPATIONS])
 def occupation_cooccurrence() -> pd.DataFrame:
-    """Sentences of WikiText-2 with an occupation, and with words for one gender besides."""
+    """Sentences of WikiText-2 with an occupation, and with words for one gender
+    besides.
+    """
     text = "\n".join(original(file).read_text(encoding="utf-8") for file in WIKITEXT)
     occupations = pd.read_csv(original(OCCUPATIONS))["occupation"]
     tables = [
@@ -266,7 +273,9 @@ def cooccurrence(
 
 @recipe(files=[*WIKITEXT, OCCUPATIONS])
 def word_cooccurrence() -> pd.DataFrame:
-    """Paragraphs of WikiText-2 with two of the words that the paper's templates are made of."""
+    """Paragraphs of WikiText-2 with two of the words that the paper's templates are
+    made of.
+    """
     lines = "\n".join(
         original(file).read_text(encoding="utf-8") for file in WIKITEXT
     ).splitlines()

@@ -1,4 +1,6 @@
-"""CelebA: its attributes counted, and classifiers of them that stand in for the image networks of Figure 4."""
+"""CelebA: its attributes counted, and classifiers of them that stand in for the image
+networks of Figure 4.
+"""
 
 import pandas as pd
 
@@ -10,8 +12,8 @@ ATTRIBUTES = File(
     "celeba/attributes.parquet",
     sha256="fd6e45a36ebc7ceca60f525e345a0a6ae1926f6ddf21f57ffebc6087fd74a495",
     size=963_871,
-    how="Put list_attr_celeba.txt and list_eval_partition.txt of CelebA (mmlab.ie.cuhk.edu.hk/projects/CelebA.html) "
-    "there; they are read instead.",
+    how="Put list_attr_celeba.txt and list_eval_partition.txt of CelebA "
+    "(mmlab.ie.cuhk.edu.hk/projects/CelebA.html) there; they are read instead.",
 )
 LABELS, PARTITION = (
     File("celeba/list_attr_celeba.txt"),
@@ -26,7 +28,9 @@ RATIO_MODEL = (
 
 
 def attributes() -> pd.DataFrame:
-    """Return CelebA's table: image_id, split and 40 attributes, 0 or 1, from either form in which it is passed on."""
+    """Return CelebA's table: image_id, split and 40 attributes, 0 or 1, from either
+    form in which it is passed on.
+    """
     if at_hand(ATTRIBUTES) or not at_hand(LABELS):
         table = pd.read_parquet(original(ATTRIBUTES))
     else:
@@ -37,14 +41,17 @@ def attributes() -> pd.DataFrame:
     )
     if sizes != SIZES or table.shape[1] != 42:
         raise DataError(
-            f"CelebA must have 40 attributes and {SIZES} images, found {table.shape[1] - 2} and {sizes}"
+            f"CelebA must have 40 attributes and {SIZES} images, found "
+            f"{table.shape[1] - 2} and {sizes}"
         )
     flags = table.columns.drop(["image_id", "split"])
     return table.astype({"split": str} | dict.fromkeys(flags, int))
 
 
 def read_released(labels, partition) -> pd.DataFrame:
-    """Read the two text files of the release: attributes as -1 and 1, the split as 0, 1 and 2."""
+    """Read the two text files of the release: attributes as -1 and 1, the split as 0, 1
+    and 2.
+    """
     table = (pd.read_csv(labels, sep=r"\s+", skiprows=1) == 1).astype(int)
     part = pd.read_csv(partition, sep=r"\s+", header=None, index_col=0)[1]
     if not table.index.sort_values().equals(part.index.sort_values()):

@@ -21,9 +21,10 @@ PREDICTIONS = File(
     "checklist/predictions.parquet",
     sha256="009a7194ad623738b9d72baf2a7d559523d83ca597feb33fbe71f026d29e9fda",
     size=1_965_638,
-    how="Join the prediction files and the test suite released with CheckList (github.com/marcotcr/checklist, "
-    "release_data.tar.gz): one row per sentence of the four 'protected' tests and system; columns test, source_id, "
-    "name_gender, name, filler, group, term, term_index, system, pred (0, 1, 2), p_neg, p_neu, p_pos.",
+    how="Join the prediction files and the test suite released with CheckList "
+    "(github.com/marcotcr/checklist, release_data.tar.gz): one row per sentence of the "
+    "four 'protected' tests and system; columns test, source_id, name_gender, name, "
+    "filler, group, term, term_index, system, pred (0, 1, 2), p_neg, p_neu, p_pos.",
 )
 COLUMNS = [
     "test",
@@ -38,14 +39,16 @@ COLUMNS = [
     "pred",
 ]
 PROBABILITIES = {"p_neg": "p_negative", "p_neu": "p_neutral", "p_pos": "p_positive"}
-# Systems whose three probabilities were made from one score s in [-1, 1], and the half-width of their neutral zone.
+# Systems whose three probabilities were made from one score s in [-1, 1], and the
+# half-width of their neutral zone.
 NEUTRAL_ZONE = {"google": 1 / 4, "bert": 1 / 3, "roberta": 1 / 3}
 TOLERANCE = 0.1  # CheckList's: a change of probability up to this is no failure
 REPLICATES = 500
 
 
-# What can be measured without a gold label: metrics of Table 2, and three that ask for the gold class there and are
-# taken with the positive class, or with all examples, here.
+# What can be measured without a gold label: metrics of Table 2, and three that ask for
+# the gold class there and are taken with the positive class, or with all examples,
+# here.
 WITHOUT_LABEL = {
     "AvgGF": METRICS["AvgGF"],
     "CFGap": METRICS["CFGap"],
@@ -94,7 +97,9 @@ def predictions() -> pd.DataFrame:
 
 
 def distinct(table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out test cases that repeat another one of the same test word for word (5 of 500 in each)."""
+    """Leave out test cases that repeat another one of the same test word for word (5 of
+    500 in each).
+    """
     first = table.groupby(["test", "system", "source"])["source_id"].transform("min")
     return table[table["source_id"] == first]
 
@@ -150,7 +155,8 @@ def checklist_systems() -> pd.DataFrame:
             )
             measured = with_uncertainty(read(frame, classes="positive"), WITHOUT_LABEL)
             tables.append(measured.assign(test=test, system=system, score=kind))
-        # The probabilities only name the classes: a class that a system never predicts is still one.
+        # The probabilities only name the classes: a class that a system never predicts
+        # is still one.
         measured = with_uncertainty(
             read(part[[*sentences, "prediction", *PROBABILITIES.values()]]), PREDICTED
         )
@@ -163,7 +169,9 @@ def checklist_systems() -> pd.DataFrame:
 def with_uncertainty(
     examples: Examples, metrics: dict[str, Metric], *, rng=2020
 ) -> pd.DataFrame:
-    """Return values with standard_error, low and high (over sources), null and p (over terms), and counts."""
+    """Return values with standard_error, low and high (over sources), null and p (over
+    terms), and counts.
+    """
     rng = np.random.default_rng(rng)
     values = observed(examples, metrics, True, rng)[0]
     resampled = (

@@ -1,4 +1,6 @@
-"""COMPAS: ProPublica's public records of 7,214 people, their risk scores and what happened within two years."""
+"""COMPAS: ProPublica's public records of 7,214 people, their risk scores and what
+happened within two years.
+"""
 
 import pandas as pd
 
@@ -15,7 +17,9 @@ COLUMNS = ["race", "decile_score", "two_year_recid"]
 
 @recipe(files=[COMPAS])
 def compas_scores() -> pd.DataFrame:
-    """People by race, decile score (1 to 10) and whether they were charged again within two years."""
+    """People by race, decile score (1 to 10) and whether they were charged again within
+    two years.
+    """
     return _counted(_people())
 
 

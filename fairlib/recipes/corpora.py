@@ -10,8 +10,10 @@ from fairlib.data import DataError, originals_folder
 from fairlib.recipes.originals import File, from_hub, original
 
 SEMEVAL_HOW = (
-    "It is in the English archive of SemEval-2018 Task 1 (EI-oc, V-oc), which the organisers hand out on the task's "
-    "page, competitions.codalab.org/competitions/17751, for research and without the right to pass it on."
+    "It is in the English archive of SemEval-2018 Task 1 (EI-oc, V-oc), which the "
+    "organisers hand out on the task's page, "
+    "competitions.codalab.org/competitions/17751, for research and without the right "
+    "to pass it on."
 )
 SEMEVAL = {
     split: File(
@@ -42,8 +44,9 @@ SEMEVAL = {
     )
 }
 CONLL_HOW = (
-    "Its text is the Reuters Corpus, which NIST hands out for research; the annotation is at "
-    "www.cnts.ua.ac.be/conll2003/ner. With network it is also read from the hub (eriktks/conll2003)."
+    "Its text is the Reuters Corpus, which NIST hands out for research; the annotation "
+    "is at www.cnts.ua.ac.be/conll2003/ner. With network it is also read from the hub "
+    "(eriktks/conll2003)."
 )
 CONLL = {
     split: File(f"conll2003/eng.{name}", sha256=sha256, size=size, how=CONLL_HOW)
@@ -85,7 +88,8 @@ def read_semeval(path: Path) -> pd.DataFrame:
     if (bad := fields.str.len() != 4).any():
         line = fields.index[bad][0]
         raise DataError(
-            f"{path}, line {line + 1}: expected 4 fields separated by tabs, found {lines[line]!r}"
+            f"{path}, line {line + 1}: expected 4 fields separated by tabs, found "
+            f"{lines[line]!r}"
         )
     if fields.iloc[0][-1] == "Intensity Class":
         fields = fields.iloc[1:]
@@ -95,7 +99,8 @@ def read_semeval(path: Path) -> pd.DataFrame:
     if (bad := ~valence.isin(range(-3, 4))).any():
         line = fields.index[bad][0]
         raise DataError(
-            f"{path}, line {line + 1}: the class must begin with -3: to 3:, found {fields[line][3]!r}"
+            f"{path}, line {line + 1}: the class must begin with -3: to 3:, found "
+            f"{fields[line][3]!r}"
         )
     text = fields.str[1].map(html.unescape)
     return pd.DataFrame({"text": text, "valence": valence.astype(int)}).reset_index(
@@ -122,7 +127,9 @@ def sentiment(tweets: pd.DataFrame, *, classes: int) -> pd.DataFrame:
 
 
 def read_conll(path: Path) -> pd.DataFrame:
-    """Return one row per token: sentence (numbered from 0), token, label (BILOU). Document separators are left out."""
+    """Return one row per token: sentence (numbered from 0), token, label (BILOU).
+    Document separators are left out.
+    """
     lines = pd.Series(path.read_text(encoding="utf-8").split("\n"))
     blank = lines.str.strip() == ""
     kept = ~blank & ~lines.str.startswith("-DOCSTART-")
@@ -130,7 +137,8 @@ def read_conll(path: Path) -> pd.DataFrame:
     if (bad := fields.str.len() != 4).any():
         line = fields.index[bad][0]
         raise DataError(
-            f"{path}, line {line + 1}: expected token, two tags and the entity tag, found {lines[line]!r}"
+            f"{path}, line {line + 1}: expected token, two tags and the entity tag, "
+            f"found {lines[line]!r}"
         )
     return _tokens(
         pd.factorize(blank.cumsum()[kept])[0],
@@ -148,7 +156,9 @@ def _tokens(sentence: np.ndarray, token: np.ndarray, iob: np.ndarray) -> pd.Data
 
 
 def conll(split: str) -> pd.DataFrame:
-    """Return one split of CoNLL-2003 (train, dev, test), from the folder of originals or else from the hub."""
+    """Return one split of CoNLL-2003 (train, dev, test), from the folder of originals
+    or else from the hub.
+    """
     if (originals_folder() / CONLL[split].path).exists():
         return read_conll(original(CONLL[split]))
     table = from_hub(
@@ -161,5 +171,7 @@ def conll(split: str) -> pd.DataFrame:
 
 
 def semeval(split: str, *, classes: int) -> pd.DataFrame:
-    """Return one split of SemEval-2018's English valence tweets (train, dev, test) with 2 or 3 classes."""
+    """Return one split of SemEval-2018's English valence tweets (train, dev, test) with
+    2 or 3 classes.
+    """
     return sentiment(read_semeval(original(SEMEVAL[split])), classes=classes)

@@ -22,7 +22,9 @@ COMMON = 0.03  # objects in at least this share of the images: enough examples t
 
 @dataclass(frozen=True)
 class Contrast:
-    """How hard it is to see what is there: the standard deviation of the noise, and the largest contrasts beside it."""
+    """How hard it is to see what is there: the standard deviation of the noise, and the
+    largest contrasts beside it.
+    """
 
     noise: float = 0.2
     pattern: float = 0.25  # of the clothes; each person's is drawn uniformly below it
@@ -33,7 +35,9 @@ class Contrast:
 
 @dataclass(frozen=True)
 class GeneratedImages:
-    """Generated images (n x pixels) with the person's pixels that nothing covers, and the labels."""
+    """Generated images (n x pixels) with the person's pixels that nothing covers, and
+    the labels.
+    """
 
     pixels: np.ndarray
     person: np.ndarray
@@ -41,7 +45,9 @@ class GeneratedImages:
     man: np.ndarray
 
     def masked(self, mask: str, rng) -> np.ndarray:
-        """Return the pixels with none, a random half, or all of the person's uncovered pixels set to 0."""
+        """Return the pixels with none, a random half, or all of the person's uncovered
+        pixels set to 0.
+        """
         if mask not in MASKS:
             raise ValueError(f"mask must be one of {', '.join(MASKS)}, found {mask!r}")
         share = {"none": 0.0, "noisy": 0.5, "full": 1.0}[mask]
@@ -69,7 +75,9 @@ def draw_labels(n: int, counts: pd.DataFrame, rng) -> tuple[np.ndarray, np.ndarr
 def draw_images(
     man: np.ndarray, task: np.ndarray, *, contrast: Contrast, rng
 ) -> GeneratedImages:
-    """Paint the images that the labels describe. O(n pixels), plus one pass per object over the images that show it."""
+    """Paint the images that the labels describe. O(n pixels), plus one pass per object
+    over the images that show it.
+    """
     rng = np.random.default_rng(rng)
     glyphs, homes = _design(task.shape[1])
     n = len(man)
@@ -99,7 +107,9 @@ def draw_images(
 
 
 def _design(objects: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return each object's glyph and home cell: the same in every run, as a cat looks the same in every data set."""
+    """Return each object's glyph and home cell: the same in every run, as a cat looks
+    the same in every data set.
+    """
     rng = np.random.default_rng(66)
     return rng.integers(0, 2, (objects, GLYPH, GLYPH)).astype(np.float32), rng.integers(
         0, 3, (objects, 2)
@@ -107,7 +117,9 @@ def _design(objects: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _silhouettes(n: int, rng) -> np.ndarray:
-    """Return n x SIDE x SIDE booleans: a head over a body, of random size and place, the same for all genders."""
+    """Return n x SIDE x SIDE booleans: a head over a body, of random size and place,
+    the same for all genders.
+    """
     row, column = np.indices((SIDE, SIDE), dtype=np.float32)[:, None]
     middle = rng.uniform(13, 23, (n, 1, 1)).astype(np.float32)
     top = rng.uniform(2, 10, (n, 1, 1)).astype(np.float32)
@@ -118,7 +130,9 @@ def _silhouettes(n: int, rng) -> np.ndarray:
 
 
 def common_objects() -> pd.DataFrame:
-    """Return images by object and gender (dev and test together) for the objects that are common enough."""
+    """Return images by object and gender (dev and test together) for the objects that
+    are common enough.
+    """
     counts = load("coco_objects", source="bundled")
     counts = (
         counts[counts["split"] != "train"]

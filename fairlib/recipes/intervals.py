@@ -1,4 +1,6 @@
-"""Tables of notebooks 10a and 10b: WinoBias pairs by occupation, and how often each interval contains the truth."""
+"""Tables of notebooks 10a and 10b: WinoBias pairs by occupation, and how often each
+interval contains the truth.
+"""
 
 import itertools
 
@@ -52,7 +54,9 @@ def winobias_occupations() -> pd.DataFrame:
 
 @recipe(files=[], costly=True)
 def coverage() -> pd.DataFrame:
-    """Coverage and width of every method in `fairlib.bounds` on the whole grid: about ten minutes."""
+    """Coverage and width of every method in `fairlib.bounds` on the whole grid: about
+    ten minutes.
+    """
     from fairlib.recipes.coverage import grid
 
     return grid(progress=True)
@@ -60,13 +64,15 @@ def coverage() -> pd.DataFrame:
 
 @recipe(files=[], costly=True)
 def five_points() -> pd.DataFrame:
-    """Examples that a claim of five points needs, by every method in `fairlib.bounds`: about five minutes."""
+    """Examples that a claim of five points needs, by every method in `fairlib.bounds`:
+    about five minutes.
+    """
     from fairlib.recipes.coverage import five_points
 
     return five_points(progress=True)
 
 
-# --- The gap between many groups: a simulation, since the truth must be known -----------------------------------------
+# --- The gap between many groups: a simulation, since the truth must be known ---
 
 SETS = 400  # simulated for each design, from a seed of its own
 REPLICATES = 500
@@ -126,7 +132,9 @@ def simulated_gaps(
 def _percentile_bootstrap(
     errors: np.ndarray, totals: np.ndarray, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """The 2.5 % and 97.5 % percentiles of the gap of resampled examples: widely done, and never at 0."""
+    """The 2.5 % and 97.5 % percentiles of the gap of resampled examples: widely done,
+    and never at 0.
+    """
     rates = (
         rng.binomial(totals, errors / totals, size=(REPLICATES, len(totals))) / totals
     )
@@ -136,7 +144,9 @@ def _percentile_bootstrap(
 def _largest_pair(
     errors: np.ndarray, totals: np.ndarray, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """An ordinary 95 % interval for the two groups that happen to be farthest apart, as if one had meant these."""
+    """An ordinary 95 % interval for the two groups that happen to be farthest apart, as
+    if one had meant these.
+    """
     rates = errors / totals
     pair = [rates.argmax(), rates.argmin()]
     error = np.sqrt((rates[pair] * (1 - rates[pair]) / totals[pair]).sum())

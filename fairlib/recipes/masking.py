@@ -1,4 +1,6 @@
-"""The masking experiment of paper 3: on generated images, and on COCO's photographs where they were at hand."""
+"""The masking experiment of paper 3: on generated images, and on COCO's photographs
+where they were at hand.
+"""
 
 from dataclasses import replace
 
@@ -17,7 +19,9 @@ CONTRASTS = {
 
 @recipe(files=[], costly=True)
 def masking_runs() -> pd.DataFrame:
-    """Test counts of five networks per mask, with faint and with clear objects; and of VGG16 on photographs, if any."""
+    """Test counts of five networks per mask, with faint and with clear objects; and of
+    VGG16 on photographs, if any.
+    """
     from fairlib.recipes.training import masking
 
     settings = {
@@ -71,7 +75,9 @@ def _measure(rows: pd.DataFrame) -> dict[str, float]:
 
 
 def _blind(rows: pd.DataFrame, labels: Counts, named: Counts) -> tuple[Counts, Counts]:
-    """Return the objects named, and the genders called, with the same errors dealt out without regard to the other."""
+    """Return the objects named, and the genders called, with the same errors dealt out
+    without regard to the other.
+    """
     right = _counts(
         rows, "there_named", "called_right"
     )  # of both kinds: objects named, and genders called
@@ -88,7 +94,9 @@ def _blind(rows: pd.DataFrame, labels: Counts, named: Counts) -> tuple[Counts, C
 
 
 def _counts(rows: pd.DataFrame, joint: str, group: str) -> Counts:
-    """Return the counts of one run: the column `joint` by gender and object, the column `group` by gender."""
+    """Return the counts of one run: the column `joint` by gender and object, the column
+    `group` by gender.
+    """
     table = rows.pivot(index="gender", columns="object", values=joint)
     sizes = rows.groupby("gender")[group].first().loc[table.index]
     return Counts(

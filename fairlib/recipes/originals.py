@@ -40,16 +40,20 @@ class Recipe:
     )  # how the bundled stand-in is made, where it is not `compute`'s result
 
     def __call__(self, *, bundle: bool = False) -> pd.DataFrame:
-        """Compute the table, which says that it is the original one, or with `bundle` what ships in its place."""
+        """Compute the table, which says that it is the original one, or with `bundle`
+        what ships in its place.
+        """
         try:
             frame = (self.bundle or self.compute)() if bundle else self.compute()
         except ModuleNotFoundError as error:
             raise DataError(
-                f"computing {self.compute.__name__!r} needs the package {error.name!r}; `make models` installs what "
-                "training needs, source='bundled' loads what it made"
+                f"computing {self.compute.__name__!r} needs the package "
+                f"{error.name!r}; `make models` installs what training needs, "
+                "source='bundled' loads what it made"
             ) from error
         if not bundle:
-            # The recipe's own first line, not the card's title: what ships may be a stand-in, and its card says so.
+            # The recipe's own first line, not the card's title: what ships may be a
+            # stand-in, and its card says so.
             frame.attrs |= {"source": "original", "title": self.title}
         return frame
 
@@ -85,7 +89,9 @@ def at_hand(file: File) -> bool:
 
 
 def original(file: File) -> Path:
-    """Return the path of a genuine file, downloaded if need be, and verified against its size and checksum."""
+    """Return the path of a genuine file, downloaded if need be, and verified against
+    its size and checksum.
+    """
     path = originals_folder() / file.path
     if not path.exists():
         if not file.url:
@@ -100,10 +106,13 @@ def original(file: File) -> Path:
 def require_columns(
     frame: pd.DataFrame, columns: Iterable[str], where: object
 ) -> pd.DataFrame:
-    """Return `frame`, or raise `DataError` naming the columns that the file at `where` lacks."""
+    """Return `frame`, or raise `DataError` naming the columns that the file at `where`
+    lacks.
+    """
     if missing := [column for column in columns if column not in frame.columns]:
         raise DataError(
-            f"{where} lacks the column(s) {', '.join(missing)}; it has {', '.join(map(str, frame))}"
+            f"{where} lacks the column(s) {', '.join(missing)}; it has "
+            f"{', '.join(map(str, frame))}"
         )
     return frame
 
@@ -115,7 +124,9 @@ def from_hub(
     config: str | None = None,
     revision: str | None = None,
 ) -> pd.DataFrame:
-    """Return one split of a set on the Hugging Face hub, through `datasets` (which caches and shows progress)."""
+    """Return one split of a set on the Hugging Face hub, through `datasets` (which
+    caches and shows progress).
+    """
     import datasets
 
     try:
@@ -126,8 +137,8 @@ def from_hub(
         Exception
     ) as error:  # the library raises a dozen kinds; a reader needs one sentence
         raise DataError(
-            f"{repository} could not be loaded from the hub ({type(error).__name__}: {error}). Check the network, or "
-            f"put the files into {originals_folder()}."
+            f"{repository} could not be loaded from the hub ({type(error).__name__}: "
+            f"{error}). Check the network, or put the files into {originals_folder()}."
         ) from error
 
 
@@ -137,7 +148,9 @@ def build(name: str) -> Path:
 
 
 def store(name: str, frame: pd.DataFrame) -> Path:
-    """Write the bundled table `name`, and its checksum and number of rows into the card."""
+    """Write the bundled table `name`, and its checksum and number of rows into the
+    card.
+    """
     path = BUNDLED / name / card(name)["file"]
     if path.suffix == ".csv":
         write_csv(frame, path)

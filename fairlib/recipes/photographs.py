@@ -34,13 +34,17 @@ TABLES = {"coco": "masking_runs", "celeba": "celeba_runs"}
 
 
 def path_of(images: str, training: dict) -> Path:
-    """Return where the counts of one training lie, such as coco/runs/full_0.csv, below the folder of originals."""
+    """Return where the counts of one training lie, such as coco/runs/full_0.csv, below
+    the folder of originals.
+    """
     parts = [str(value) for value in training.values() if value not in (None, "as is")]
     return originals_folder() / images / "runs" / ("_".join(parts).lower() + ".csv")
 
 
 def with_photographs(table: pd.DataFrame, images: str) -> pd.DataFrame:
-    """Return the stand-ins' rows of `table`, followed by those of the photographs once all trainings are finished."""
+    """Return the stand-ins' rows of `table`, followed by those of the photographs once
+    all trainings are finished.
+    """
     stand_ins = table[table["inputs"] != PHOTOGRAPHS]
     paths = [path_of(images, training) for training in TRAININGS[images]]
     if not all(path.exists() for path in paths):

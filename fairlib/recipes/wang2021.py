@@ -15,8 +15,9 @@ from fairlib.recipes.originals import File, original, recipe, require_columns
 COCO_RATIOS = File(
     "coco/men_also_like_shopping_dev.csv",
     sha256="10291b1a183588337b126673d9dbb60f93a16c9f807adfab4f734fe646545766",
-    how="Released with Zhao et al. 2017: columns object, training_ratio, gender_ratio_before_RBA and "
-    "gender_ratio_after_RBA (the share of men with each of 66 objects).",
+    how="Released with Zhao et al. 2017: columns object, training_ratio, "
+    "gender_ratio_before_RBA and gender_ratio_after_RBA (the share of men with each of "
+    "66 objects).",
 )
 IMSITU_RATIOS = File(
     "imsitu/men_also_like_shopping_dev.csv",
@@ -26,8 +27,9 @@ IMSITU_RATIOS = File(
 LABELS = File(
     "coco/gender_objects_dev_test.parquet",
     sha256="193d5a0caadce061841b8530fad7d9d5ea5e8c4ca736a0e16b8724e16653b91d",
-    how="The dev and test images of Zhao et al. 2017 (github.com/uclanlp/reducingbias): columns split, image_id, "
-    "gender (man, woman), and one boolean column per COCO category.",
+    how="The dev and test images of Zhao et al. 2017 "
+    "(github.com/uclanlp/reducingbias): columns split, image_id, gender (man, woman), "
+    "and one boolean column per COCO category.",
 )
 TRAINING = File(
     "coco/train_gender.csv",
@@ -41,7 +43,9 @@ LEVEL = 0.001  # a multiple is ruled out where the development images would be a
 
 
 def _majorities(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Turn shares of men into the share of the gender that holds most of the training images, and its changes."""
+    """Turn shares of men into the share of the gender that holds most of the training
+    images, and its changes.
+    """
     before, after = table["gender_ratio_before_RBA"], table["gender_ratio_after_RBA"]
     men = table["training_ratio"]
     sign = np.where(men > 0.5, 1, -1)
@@ -158,7 +162,9 @@ def training_genders() -> dict[str, int]:
 
 @recipe(files=[LABELS, TRAINING, COCO_RATIOS])
 def coco_objects() -> pd.DataFrame:
-    """Labelled images by split, object and gender; the training split has only the row of every image."""
+    """Labelled images by split, object and gender; the training split has only the row
+    of every image.
+    """
     labels = image_labels().assign(**{EVERY: True})
     names = [EVERY, *objects_but_person()]
     counts = labels.groupby(["split", "gender"])[names].sum()

@@ -218,7 +218,8 @@ def test_bundled_words_and_rates_fit_each_other():
 def test_bert_is_read_from_titles(tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
     files = {
-        "BERT_TITLES": "title,log_odds_he_she\nNurse,-1\nhead nurse,0\nnurses aide,1\nnursery,9\ncook ii,2\n"
+        "BERT_TITLES": "title,log_odds_he_she\nNurse,-1\nhead nurse,0\nnurses "
+        "aide,1\nnursery,9\ncook ii,2\n"
     }
     files["OCCUPATIONS"] = "occupation\nnurse\ncook\nmover\n"
     for name, text in files.items():
@@ -258,7 +259,9 @@ def test_bundled_bert_has_the_known_occupations():
 
 
 def test_the_papers_model_has_no_card_and_can_be_called(monkeypatch):
-    """It is no bundled table: `load` does not know it, and a call says what its table is."""
+    """It is no bundled table: `load` does not know it, and a call says what its table
+    is.
+    """
     monkeypatch.setattr(
         masked,
         "load",
@@ -273,7 +276,9 @@ def test_the_papers_model_has_no_card_and_can_be_called(monkeypatch):
 
 @pytest.mark.slow
 def test_notebook_09_runs_with_the_papers_model(monkeypatch, tmp_path):
-    """MODEL = "bert", with another model in BERT's place: the rows of Table 2 are then computed, not open."""
+    """MODEL = "bert", with another model in BERT's place: the rows of Table 2 are then
+    computed, not open.
+    """
     monkeypatch.setattr(
         masked,
         "load",

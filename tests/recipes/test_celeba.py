@@ -93,7 +93,8 @@ def test_bundled_runs_count_the_test_images_of_the_bundled_counts():
                     (test["male"] == male) & (test[task] == label), "count"
                 ].sum()
                 assert (part[f"{who}_{right}"] + part[f"{who}_{wrong}"] == n).all()
-        # Positives are as frequent as in training, give or take: the threshold was calibrated for that.
+        # Positives are as frequent as in training, give or take: the threshold was
+        # calibrated for that.
         train = counts[counts["split"] == "train"]
         share = train.loc[train[task] == 1, "count"].sum() / train["count"].sum()
         positive = part.filter(regex="_(true|false)_positive").sum(axis=1) / 19_962

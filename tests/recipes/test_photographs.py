@@ -1,4 +1,6 @@
-"""Where the paper's networks were trained on photographs, notebooks and ledger take them by themselves."""
+"""Where the paper's networks were trained on photographs, notebooks and ledger take
+them by themselves.
+"""
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -84,7 +86,9 @@ def test_by_run_is_the_metrics_on_the_images_themselves():
 
 @pytest.fixture
 def photographs(tmp_path, monkeypatch):
-    """Bundled tables in which stand-ins pose as the paper's networks; no figure is written, and a ledger apart."""
+    """Bundled tables in which stand-ins pose as the paper's networks; no figure is
+    written, and a ledger apart.
+    """
 
     def load(name, source="bundled"):
         table = fairlib.data.load(name, source="bundled")

@@ -17,7 +17,9 @@ from fairlib.recipes import ethayarajh2020 as paper
 
 @pytest.fixture
 def put(tmp_path, monkeypatch):
-    """Return a function that writes a small stand-in for a genuine file and makes its recipe expect it."""
+    """Return a function that writes a small stand-in for a genuine file and makes its
+    recipe expect it.
+    """
     monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
 
     def write(module, name, text, at=None):
@@ -82,7 +84,9 @@ def test_costs_are_counted_from_annotations(put):
 
 
 def multinli(counts):
-    """Return lines in the format of MultiNLI with these counts of pairs by genre and cost, for its two dev sets."""
+    """Return lines in the format of MultiNLI with these counts of pairs by genre and
+    cost, for its two dev sets.
+    """
     e, c, n = "entailment", "contradiction", "neutral"
     votes = {
         0.0: (e, [e] * 5),
@@ -99,7 +103,9 @@ def multinli(counts):
 
 
 def run_notebook(name, changes):
-    """Run the cells of a notebook that draw no figure and need no Jupyter, and return what they leave behind."""
+    """Run the cells of a notebook that draw no figure and need no Jupyter, and return
+    what they leave behind.
+    """
     notebook = nbformat.read(data.ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     left = {}
     for cell in notebook.cells:
@@ -161,7 +167,8 @@ def test_genuine_files_turn_table_1_from_open_into_reproduced_or_differs(
     assert table["reproduced"].tolist() == ["reproduced"] * 30
     assert table["differs"]["table1/oup/in"] == "differs"
     assert table["differs"]["table1/government/in"] == "reproduced"
-    # What is drawn from the counts goes with them; where the paper shows one draw, ours are others all the same.
+    # What is drawn from the counts goes with them; where the paper shows one draw, ours
+    # are others all the same.
     assert (
         found["reproduced"]
         .loc[["mnli/coverage", "figure1/tighter_with_n"], "basis"]

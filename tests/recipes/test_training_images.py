@@ -1,4 +1,6 @@
-"""The paper's trainings on photographs from disk to the bundled tables, on generated folders with a tiny network."""
+"""The paper's trainings on photographs from disk to the bundled tables, on generated
+folders with a tiny network.
+"""
 
 import json
 import os
@@ -43,7 +45,9 @@ def originals_folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def coco_folder(originals_folder):
-    """90 images: women red, men blue; a backpack (green) lies over the person, a toilet (white) beside."""
+    """90 images: women red, men blue; a backpack (green) lies over the person, a toilet
+    (white) beside.
+    """
     folder = originals_folder / "coco"
     folder.mkdir()
     rng = np.random.default_rng(0)
@@ -313,7 +317,9 @@ def tiny(network, outputs, weights=None):
 
 
 def shrink(setattr, bundled):
-    """Put a tiny network for one epoch and two objects in the paper's place, and bundled tables that may be written."""
+    """Put a tiny network for one epoch and two objects in the paper's place, and
+    bundled tables that may be written.
+    """
     released, load = images.setting_of, images.load
     fast = {"side": 14, "epochs": 1, "workers": 2, "rate": 0.05}
     setattr(

@@ -1,4 +1,6 @@
-"""Tests of the masked language model on a tiny one with random weights; they run where the extra `models` is."""
+"""Tests of the masked language model on a tiny one with random weights; they run where
+the extra `models` is.
+"""
 
 import pytest
 
@@ -12,7 +14,9 @@ VOCABULARY = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A BERT of two layers with random weights, and a vocabulary of the words of a few sentences."""
+    """A BERT of two layers with random weights, and a vocabulary of the words of a few
+    sentences.
+    """
     transformers = pytest.importorskip("transformers")
     torch = pytest.importorskip("torch")
     place = tmp_path_factory.mktemp("encoder")

@@ -24,7 +24,9 @@ from fairlib.recipes.training.tallies import OUTCOMES
 
 
 def examples(n, rng, *, inputs=12):
-    """Task depends on the first input and on the group, which the second input gives away."""
+    """Task depends on the first input and on the group, which the second input gives
+    away.
+    """
     group = rng.integers(0, 2, n)
     noise = rng.random((n, inputs)) < 0.5
     noise[:, 1] = np.where(rng.random(n) < 0.9, group, 1 - group)

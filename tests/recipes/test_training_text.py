@@ -66,7 +66,9 @@ BILOU = [
 
 @pytest.fixture
 def corpora(tmp_path, monkeypatch):
-    """A folder of originals with the two tiny corpora, whose checksums are those of the tiny files."""
+    """A folder of originals with the two tiny corpora, whose checksums are those of the
+    tiny files.
+    """
     (tmp_path / "semeval2018").mkdir()
     (tmp_path / "conll2003").mkdir()
     semeval, conll = {}, {}
@@ -93,7 +95,7 @@ def corpora(tmp_path, monkeypatch):
     return tmp_path
 
 
-# --- Reading the genuine files ----------------------------------------------------------------------------------------
+# --- Reading the genuine files ---
 
 
 def test_tweets_are_read_with_and_without_header(corpora):
@@ -202,7 +204,7 @@ def test_countries_are_counted_in_any_case_and_whole(corpora, monkeypatch):
     assert mentions.sum() == mentions["India"] + mentions["New Zealand"] == 2
 
 
-# --- Tags -------------------------------------------------------------------------------------------------------------
+# --- Tags ---
 
 
 def slow_bilou(iob, sentence):
@@ -309,7 +311,7 @@ def test_best_sequence_keeps_what_is_valid_and_checks_lengths():
         tags.best_sequence(sure, np.array([4, 5]))
 
 
-# --- Batches ----------------------------------------------------------------------------------------------------------
+# --- Batches ---
 
 
 @given(
@@ -346,7 +348,7 @@ def test_padding_fills_the_end():
     assert batches.padded([[1, 2], [3]], fill=-1).tolist() == [[1, 2], [3, -1]]
 
 
-# --- The second family, from files to tables --------------------------------------------------------------------------
+# --- The second family, from files to tables ---
 
 
 def test_word_features_see_the_word_and_its_neighbours():
@@ -457,7 +459,7 @@ def test_fingerprint_tells_data_apart():
     assert text.fingerprint(["a"], [0]) == text.fingerprint(["a"], [0])
 
 
-# --- What is bundled --------------------------------------------------------------------------------------------------
+# --- What is bundled ---
 
 KEYS = {
     "suite_predictions": ["model", "classes", "seed"],
@@ -503,7 +505,8 @@ def test_bundled_predictions_are_small_and_hold_no_sentence():
 
 @pytest.mark.skipif(
     not all(originals.at_hand(file) for file in text.suites.ORIGINALS.values()),
-    reason="the released templates and terms are not at hand (generalized/ in the folder of genuine files)",
+    reason="the released templates and terms are not at hand (generalized/ in the "
+    "folder of genuine files)",
 )
 @pytest.mark.parametrize("name", KEYS)
 def test_bundled_predictions_are_those_of_the_released_suites(name):
@@ -541,12 +544,14 @@ def test_bundled_scores_are_of_the_genuine_splits():
     assert (scores["correct"] <= scores[["gold", "predicted"]].min(axis=1)).all()
 
 
-# --- Fine-tuning, with torch only -------------------------------------------------------------------------------------
+# --- Fine-tuning, with torch only ---
 
 
 @pytest.fixture(scope="module")
 def tiny_encoder(tmp_path_factory):
-    """A folder with a randomly initialised encoder of two small layers and a tokenizer of whole words."""
+    """A folder with a randomly initialised encoder of two small layers and a tokenizer
+    of whole words.
+    """
     reason = "torch and transformers are not installed (extra `models`); fine-tuning is not tested"
     pytest.importorskip("torch", reason=reason)
     transformers = pytest.importorskip("transformers", reason=reason)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# The ways to write a word, in the order they are tried; the number of the first that matches is the feature.
+# The ways to write a word, in the order they are tried; the number of the first that
+# matches is the feature.
 CASINGS = (
     ("lower", r"[^\W\d_A-Z]+"),
     ("Capitalised", r"[A-Z][^\W\d_A-Z]+"),
@@ -65,7 +66,9 @@ def length_batches(
 
 
 def padded(sequences: Sequence[Sequence[int]], *, fill: int) -> np.ndarray:
-    """Return sequences of any lengths as one matrix of int64, filled up at the end with `fill`."""
+    """Return sequences of any lengths as one matrix of int64, filled up at the end with
+    `fill`.
+    """
     lengths = np.array([len(sequence) for sequence in sequences])
     matrix = np.full((len(sequences), lengths.max(initial=1)), fill, dtype=np.int64)
     matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = np.concatenate(

@@ -45,7 +45,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Encoded:
-    """Sequences as an encoder reads them: sub-tokens, how their words are written, where each word begins."""
+    """Sequences as an encoder reads them: sub-tokens, how their words are written,
+    where each word begins.
+    """
 
     ids: list[list[int]]
     casings: list[list[int]]
@@ -61,7 +63,9 @@ class Encoded:
 
 
 class Classifier(nn.Module):
-    """An encoder, an embedding of how words are written that starts at zero, and a linear head."""
+    """An encoder, an embedding of how words are written that starts at zero, and a
+    linear head.
+    """
 
     def __init__(self, encoder: nn.Module, *, classes: int, settings: Settings) -> None:
         super().__init__()
@@ -97,7 +101,9 @@ class Classifier(nn.Module):
 
 
 def location(encoder: str) -> str:
-    """Return where an encoder is loaded from: the packaged one's folder, or the name on the hub or folder given."""
+    """Return where an encoder is loaded from: the packaged one's folder, or the name on
+    the hub or folder given.
+    """
     if encoder != PACKAGED:
         return encoder
     try:
@@ -112,7 +118,9 @@ def location(encoder: str) -> str:
 def encode(
     sequences: Sequence[str] | Sequence[Sequence[str]], settings: Settings
 ) -> Encoded:
-    """Return texts (for a label per sentence) or lists of words (for a label per word) as sub-tokens."""
+    """Return texts (for a label per sentence) or lists of words (for a label per word)
+    as sub-tokens.
+    """
     place = location(settings.encoder)
     prefix = (
         {"add_prefix_space": True}
@@ -143,7 +151,8 @@ def encode(
         words.append(firsts)
         if settings.per_word and len(firsts) != len(sequence):
             raise ValueError(
-                f"a sentence of {len(sequence)} words has {len(firsts)} in {settings.longest} sub-tokens"
+                f"a sentence of {len(sequence)} words has {len(firsts)} in "
+                f"{settings.longest} sub-tokens"
             )
     return Encoded(made["input_ids"], casings, words)
 
@@ -209,7 +218,9 @@ def fit(
 
 @torch.no_grad()
 def predict(model: Classifier, data: Encoded, *, settings: Settings) -> np.ndarray:
-    """Return log probabilities, one row per sequence, or per word, sequence after sequence."""
+    """Return log probabilities, one row per sequence, or per word, sequence after
+    sequence.
+    """
     device = _device()
     model.to(device).eval()
     results: list = [None] * len(data.ids)
@@ -227,7 +238,9 @@ def predict(model: Classifier, data: Encoded, *, settings: Settings) -> np.ndarr
 
 
 def saved_facts(path: Path) -> dict | None:
-    """Return the facts that decided the weights at `path`, or None where there are none."""
+    """Return the facts that decided the weights at `path`, or None where there are
+    none.
+    """
     if not path.exists():
         return None
     with safe_open(path, framework="pt") as file:
@@ -245,8 +258,11 @@ def trained(
     facts: dict,
     title: str,
 ) -> Classifier:
-    """Return the model that these facts decide: the finished one at `path` if there is, else train and save it."""
-    # One thread, since the order of additions depends on their number; runs share the cores instead.
+    """Return the model that these facts decide: the finished one at `path` if there is,
+    else train and save it.
+    """
+    # One thread, since the order of additions depends on their number; runs share the
+    # cores instead.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(1)

@@ -51,11 +51,13 @@ class ImageSet:
         if not len(self.paths) == len(self.task) == len(self.man) > 0:
             sizes = f"{len(self.paths)} images, {len(self.task)} task labels, {len(self.man)} attributes"
             raise ValueError(
-                f"an image set needs as many labels as images, and at least one; found {sizes}"
+                "an image set needs as many labels as images, and at least one; found "
+                f"{sizes}"
             )
         if self.task.shape[1] != len(self.tasks):
             raise ValueError(
-                f"tasks must name {self.task.shape[1]} columns, found {len(self.tasks)} names"
+                f"tasks must name {self.task.shape[1]} columns, found "
+                f"{len(self.tasks)} names"
             )
 
     def only(self, name: str) -> "ImageSet":
@@ -91,7 +93,9 @@ class ImageSet:
 
 
 class _Data(pickle.Unpickler):
-    """Reads lists, dictionaries, text, numbers and NumPy arrays, also of Python 2; a pickle with code is refused."""
+    """Reads lists, dictionaries, text, numbers and NumPy arrays, also of Python 2; a
+    pickle with code is refused.
+    """
 
     def find_class(self, module: str, name: str) -> object:
         if (module.rpartition(".")[2], name) not in ARRAYS or not module.startswith(
@@ -123,7 +127,8 @@ def genders(folder: Path) -> pd.DataFrame:
                     )
         except FileNotFoundError:
             raise DataError(
-                f"{path} is not there; it is in github.com/uclanlp/reducingbias, data/COCO"
+                f"{path} is not there; it is in github.com/uclanlp/reducingbias, "
+                "data/COCO"
             ) from None
         except (pickle.UnpicklingError, EOFError, KeyError, TypeError) as error:
             raise DataError(
@@ -163,7 +168,8 @@ def coco(folder: Path, objects: tuple[str, ...]) -> dict[str, ImageSet]:
         )
     if missing := set(table["image_id"]) - set(places):
         raise DataError(
-            f"the genders have {len(missing)} image(s) that COCO's annotations lack: {min(missing)} ..."
+            f"the genders have {len(missing)} image(s) that COCO's annotations lack: "
+            f"{min(missing)} ..."
         )
     column = {
         identity: objects.index(name)
@@ -233,7 +239,9 @@ READERS = {"coco": coco, "celeba": celeba}
 
 
 def _regions(annotations: list[list[dict]], column: dict[int, int]) -> Callable:
-    """Return the function that draws the people, and the objects of the chosen categories, of an image."""
+    """Return the function that draws the people, and the objects of the chosen
+    categories, of an image.
+    """
 
     def regions(index: int, size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         people, objects = (np.zeros(size[::-1], dtype=bool) for _ in range(2))
@@ -248,7 +256,9 @@ def _regions(annotations: list[list[dict]], column: dict[int, int]) -> Callable:
 
 
 def outline(segmentation, size: tuple[int, int]) -> np.ndarray:
-    """Turn a COCO segmentation into a boolean array, height x width: polygons, or run lengths down the columns."""
+    """Turn a COCO segmentation into a boolean array, height x width: polygons, or run
+    lengths down the columns.
+    """
     from PIL import Image, ImageDraw
 
     if isinstance(segmentation, list):
@@ -258,7 +268,8 @@ def outline(segmentation, size: tuple[int, int]) -> np.ndarray:
         return np.array(canvas)
     if not isinstance(segmentation["counts"], list):
         raise ValueError(
-            "segmentation must be polygons or plain run lengths, found compressed run lengths"
+            "segmentation must be polygons or plain run lengths, found compressed run "
+            "lengths"
         )
     runs = np.asarray(segmentation["counts"])
     height, width = segmentation["size"]

@@ -103,7 +103,9 @@ def build(network: str, outputs: int, weights: str | None = "IMAGENET1K_V1"):
 
 
 def train(images: dict[str, ImageSet], *, setting: Setting, seed: int) -> dict:
-    """Train one network; return the validation and test scores of the epoch with the lowest validation loss, and it."""
+    """Train one network; return the validation and test scores of the epoch with the
+    lowest validation loss, and it.
+    """
     import torch
 
     torch.manual_seed(seed)
@@ -155,7 +157,8 @@ def train(images: dict[str, ImageSet], *, setting: Setting, seed: int) -> dict:
             }
     if not scores:
         raise ValueError(
-            f"setting must let the loss fall, found no epoch with a finite one: {setting}"
+            "setting must let the loss fall, found no epoch with a finite one: "
+            f"{setting}"
         )
     return scores
 
@@ -163,7 +166,9 @@ def train(images: dict[str, ImageSet], *, setting: Setting, seed: int) -> dict:
 def run(
     images: dict[str, ImageSet], which: str, training: dict, setting: Setting
 ) -> pd.DataFrame:
-    """Train once and count the test predictions, in the columns of the bundled table of `which`."""
+    """Train once and count the test predictions, in the columns of the bundled table of
+    `which`.
+    """
     if which == "coco":
         scores = train(images, setting=setting, seed=training["seed"])
         table = tally(
@@ -196,7 +201,9 @@ def _labels(images: ImageSet, setting: Setting) -> np.ndarray:
 
 
 def _weights(images: dict[str, ImageSet], ratio: float | None) -> dict[str, np.ndarray]:
-    """Return what multiplies each image's loss: how section 5.2 sets the ratio, by gender and task in training."""
+    """Return what multiplies each image's loss: how section 5.2 sets the ratio, by
+    gender and task in training.
+    """
     cells = {split: 2 * some.task[:, 0] + some.man for split, some in images.items()}
     by_cell = np.ones(4, dtype=np.float32)
     if ratio is not None:
@@ -207,7 +214,9 @@ def _weights(images: dict[str, ImageSet], ratio: float | None) -> dict[str, np.n
 
 
 def _logits(network, pixels: np.ndarray, setting: Setting):
-    """Return one logit per label; two with a softmax are one, their difference, also to the gradient."""
+    """Return one logit per label; two with a softmax are one, their difference, also to
+    the gradient.
+    """
     import torch
 
     found = network(torch.from_numpy(pixels).to(next(network.parameters()).device))
@@ -217,7 +226,9 @@ def _logits(network, pixels: np.ndarray, setting: Setting):
 def _batches(
     images: ImageSet, order: np.ndarray, setting: Setting, rng
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (rows, pixels) in `order`; threads read some batches ahead. Each image has random numbers of its own."""
+    """Yield (rows, pixels) in `order`; threads read some batches ahead. Each image has
+    random numbers of its own.
+    """
     seeds = np.random.default_rng(rng).integers(0, 2**63, len(order))
 
     def read(index, own):
@@ -252,7 +263,9 @@ def _predict(network, images: ImageSet, setting: Setting, seed: int) -> np.ndarr
 
 
 def train_all(which: str) -> None:
-    """Train what is not finished of "coco" or "celeba", and write the finished runs into their bundled table."""
+    """Train what is not finished of "coco" or "celeba", and write the finished runs
+    into their bundled table.
+    """
     trainings = {path_of(which, training): training for training in TRAININGS[which]}
     left = [path for path in trainings if not path.exists()]
     if left:
@@ -283,9 +296,10 @@ def main() -> None:
     ]
     if not there:
         raise DataError(
-            f"no photographs found: put COCO 2014 (train2014/, val2014/, annotations/, and train.data, dev.data, "
-            f"test.data of Zhao et al. 2017) into {folder / 'coco'}, or CelebA (img_align_celeba/, "
-            f"list_attr_celeba.txt, list_eval_partition.txt) into {folder / 'celeba'}"
+            "no photographs found: put COCO 2014 (train2014/, val2014/, annotations/, "
+            "and train.data, dev.data, test.data of Zhao et al. 2017) into "
+            f"{folder / 'coco'}, or CelebA (img_align_celeba/, list_attr_celeba.txt, "
+            f"list_eval_partition.txt) into {folder / 'celeba'}"
         )
     for which in there:
         train_all(which)

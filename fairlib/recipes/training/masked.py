@@ -1,4 +1,6 @@
-"""A masked language model as a filler of blanks for `fairlib.blanks.fill`. Needs torch, transformers and weights."""
+"""A masked language model as a filler of blanks for `fairlib.blanks.fill`. Needs torch,
+transformers and weights.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -43,7 +45,9 @@ def masked_model(model, tokenizer) -> Score:
 
 
 def load(name: str = "bert-base-uncased") -> Score:
-    """Return the score function of a masked language model by its name on the hub, or from a folder."""
+    """Return the score function of a masked language model by its name on the hub, or
+    from a folder.
+    """
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
     return masked_model(

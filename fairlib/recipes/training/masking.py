@@ -24,7 +24,9 @@ from fairlib.recipes.training.tallies import cross_entropy, tally
 
 @dataclass(frozen=True)
 class Setting:
-    """How the images are made and the network is trained: chosen for images that are neither easy nor hopeless."""
+    """How the images are made and the network is trained: chosen for images that are
+    neither easy nor hopeless.
+    """
 
     training: int = 20_000
     validation: int = 5_000
@@ -44,7 +46,9 @@ def train(
     setting: Setting,
     seed: int,
 ) -> pd.DataFrame:
-    """Train one network on masked images, and return the test counts of its best epoch, see `tally`."""
+    """Train one network on masked images, and return the test counts of its best epoch,
+    see `tally`.
+    """
     rng = np.random.default_rng(seed)
     x = {part: some.masked(mask, rng) for part, some in images.items()}
     y = {
@@ -71,7 +75,9 @@ def train(
 
 
 def run(counts: pd.DataFrame, *, setting: Setting, seeds: int = 5) -> pd.DataFrame:
-    """Generate the images once, train `seeds` networks per mask, and return one row per run, object and gender."""
+    """Generate the images once, train `seeds` networks per mask, and return one row per
+    run, object and gender.
+    """
     rng = np.random.default_rng(setting.data_seed)
     images = {}
     for part in ("training", "validation", "test"):

@@ -26,7 +26,9 @@ BALANCES = ("weights", "subsample")
 
 @dataclass(frozen=True)
 class Examples:
-    """One split of a table: inputs (n x features), the task's label and the group, 0/1 each."""
+    """One split of a table: inputs (n x features), the task's label and the group, 0/1
+    each.
+    """
 
     inputs: np.ndarray
     task: np.ndarray
@@ -37,7 +39,8 @@ class Examples:
             found = np.unique(getattr(self, name))
             if not np.array_equal(found, [0, 1]):
                 raise ValueError(
-                    f"{name} must take the values 0 and 1, both, found {found.tolist()[:5]}"
+                    f"{name} must take the values 0 and 1, both, found "
+                    f"{found.tolist()[:5]}"
                 )
         for name, kind in {"inputs": np.float32, "task": int, "group": int}.items():
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=kind))
@@ -51,7 +54,9 @@ class Examples:
 
 
 class Splits(NamedTuple):
-    """The three splits of a table; each is used for what its name says, and for nothing else."""
+    """The three splits of a table; each is used for what its name says, and for nothing
+    else.
+    """
 
     train: Examples
     valid: Examples
@@ -59,14 +64,18 @@ class Splits(NamedTuple):
 
 
 def split(table: pd.DataFrame, *, task: str, group: str) -> Splits:
-    """Split a table of 0/1 columns by its column "split" (train, valid, test); neither task nor group is an input."""
+    """Split a table of 0/1 columns by its column "split" (train, valid, test); neither
+    task nor group is an input.
+    """
     if missing := [column for column in (task, group, "split") if column not in table]:
         raise ValueError(
-            f"table must have the columns task, group and split, {', '.join(missing)} not found"
+            f"table must have the columns task, group and split, {', '.join(missing)} "
+            "not found"
         )
     if missing := {*Splits._fields} - {*table["split"]}:
         raise ValueError(
-            f"split must take the values train, valid and test, {', '.join(sorted(missing))} not found"
+            "split must take the values train, valid and test, "
+            f"{', '.join(sorted(missing))} not found"
         )
     inputs = table.columns.difference([task, group, "split"], sort=False)
     parts = [table[table["split"] == name] for name in Splits._fields]
@@ -118,14 +127,18 @@ def majority(task: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 
 def balancing_weights(task: np.ndarray, group: np.ndarray, ratio: float) -> np.ndarray:
-    """Return weights with mean 1 that make the majority groups weigh `ratio` times as much as the minority groups."""
+    """Return weights with mean 1 that make the majority groups weigh `ratio` times as
+    much as the minority groups.
+    """
     major = majority(task, group)
     weights = np.where(major, _positive(ratio) / major.sum(), 1 / (~major).sum())
     return weights / weights.mean()
 
 
 def subsample(task: np.ndarray, group: np.ndarray, ratio: float, *, rng) -> np.ndarray:
-    """Return sorted rows that hold `ratio` times as many majority as minority examples, as many as possible."""
+    """Return sorted rows that hold `ratio` times as many majority as minority examples,
+    as many as possible.
+    """
     major = majority(task, group)
     kinds = np.flatnonzero(major), np.flatnonzero(~major)
     minor = min(len(kinds[1]), int(len(kinds[0]) / _positive(ratio)))
@@ -162,7 +175,9 @@ def _network(train, weights, valid, inputs, rng):
 
 
 def _trees(train, weights, valid, inputs, rng):
-    """Gradient boosting of 100 trees; each node looks at a random third of the features."""
+    """Gradient boosting of 100 trees; each node looks at a random third of the
+    features.
+    """
     seed = int(rng.integers(2**31))
     model = HistGradientBoostingClassifier(
         max_iter=TREES, max_features=1 / 3, early_stopping=False, random_state=seed
@@ -172,7 +187,9 @@ def _trees(train, weights, valid, inputs, rng):
 
 
 def _by_epochs(model, train, weights, valid, inputs, rng):
-    """Train epoch by epoch and return the scores of the epoch with the lowest loss on the validation data."""
+    """Train epoch by epoch and return the scores of the epoch with the lowest loss on
+    the validation data.
+    """
     best, scores = np.inf, None
     for _ in range(EPOCHS):
         order = rng.permutation(len(train.task))
@@ -186,7 +203,8 @@ def _by_epochs(model, train, weights, valid, inputs, rng):
     return scores
 
 
-# A model is a function (train, weights, valid, inputs, rng) -> the scores of valid, and of inputs.
+# A model is a function (train, weights, valid, inputs, rng) -> the scores of valid, and
+# of inputs.
 MODELS: dict[str, Callable] = {
     "logistic regression": _linear,
     "gradient boosting": _trees,

@@ -22,7 +22,9 @@ IMPOSSIBLE = (
 
 
 def bilou_from_iob(tags: Sequence[str], sentence: Sequence[int]) -> np.ndarray:
-    """Return BILOU tags for IOB tags of either dialect (B- on every entity, or only on one that touches its like)."""
+    """Return BILOU tags for IOB tags of either dialect (B- on every entity, or only on
+    one that touches its like).
+    """
     if unknown := {tag for tag in tags if tag[:1] not in ("B", "I", "O")}:
         raise ValueError(
             f"tags must begin with B-, I- or be O, found {', '.join(sorted(unknown))}"
@@ -70,7 +72,8 @@ def best_sequence(log_probability: np.ndarray, lengths: np.ndarray) -> np.ndarra
     """
     if lengths.sum() != len(log_probability):
         raise ValueError(
-            f"lengths must add up to the {len(log_probability)} tokens, found {lengths.sum()}"
+            f"lengths must add up to the {len(log_probability)} tokens, found "
+            f"{lengths.sum()}"
         )
     allowed = _allowed()
     ends = np.where([tag[0] in "OLU" for tag in TAGS], 0.0, IMPOSSIBLE)
@@ -96,7 +99,9 @@ def best_sequence(log_probability: np.ndarray, lengths: np.ndarray) -> np.ndarra
 
 
 def _allowed() -> np.ndarray:
-    """Return 0 where the tag of the column may follow the tag of the row, else a prohibitive penalty."""
+    """Return 0 where the tag of the column may follow the tag of the row, else a
+    prohibitive penalty.
+    """
     place, entity = sequences.split(TAGS)
     opens, continues = np.isin(place, ["B", "I"]), np.isin(place, ["I", "L"])
     goes_on = opens[:, None] & continues & (entity[:, None] == entity)

@@ -44,7 +44,9 @@ _OUTCOMES: dict[str, list] = {}  # by task: three tables are made from the same 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run gives: counts on the dev and test splits, and log probabilities on the suites."""
+    """What one run gives: counts on the dev and test splits, and log probabilities on
+    the suites.
+    """
 
     task: str
     model: str
@@ -64,7 +66,9 @@ def suite_predictions() -> pd.DataFrame:
 
 
 def country_predictions() -> pd.DataFrame:
-    """Return one row per model, seed and token of the entity suite; no text but the countries' names."""
+    """Return one row per model, seed and token of the entity suite; no text but the
+    countries' names.
+    """
     return _tidy([entity_table(outcome) for outcome in outcomes(("conll2003",))])
 
 
@@ -81,7 +85,9 @@ def scores() -> pd.DataFrame:
 
 
 def outcomes(tasks: tuple[str, ...] = TASKS) -> list[Outcome]:
-    """Run both families on the tasks, each task once in a process; what is finished comes from its checkpoint."""
+    """Run both families on the tasks, each task once in a process; what is finished
+    comes from its checkpoint.
+    """
     missing = [task for task in tasks if task not in _OUTCOMES]
     for outcome in [*_fine_tuned(missing), *map(word_feature_run, missing)]:
         _OUTCOMES.setdefault(outcome.task, []).append(outcome)
@@ -89,7 +95,9 @@ def outcomes(tasks: tuple[str, ...] = TASKS) -> list[Outcome]:
 
 
 def _fine_tuned(tasks: list[str]) -> list[Outcome]:
-    """Return the runs of the encoder in a fixed order: one process per core, or one after another on a GPU."""
+    """Return the runs of the encoder in a fixed order: one process per core, or one
+    after another on a GPU.
+    """
     from fairlib.recipes.training import encoder
 
     encoder.location(
@@ -148,7 +156,9 @@ def encoder_run(task: str, seed: int) -> Outcome:
 
 
 def kept(path: Path, facts: str, make: Callable[[], Outcome]) -> Outcome:
-    """Return the outcome at `path` if these facts decided it, else make it and keep it there (no pickles)."""
+    """Return the outcome at `path` if these facts decided it, else make it and keep it
+    there (no pickles).
+    """
     if path.exists():
         with np.load(path) as saved:
             if saved["facts"] == facts:
@@ -194,7 +204,9 @@ def encoder_settings(task: str):
 
 
 def word_feature_run(task: str) -> Outcome:
-    """Fit the second family on a task (a minute or two for named entities) and let it see dev, test and the suites."""
+    """Fit the second family on a task (a minute or two for named entities) and let it
+    see dev, test and the suites.
+    """
     examples, labels = training_data(task)
     if task == "conll2003":
         name, model, features = (
@@ -217,7 +229,9 @@ def word_feature_run(task: str) -> Outcome:
 
 
 def training_data(task: str, split: str = "train") -> tuple[list, list]:
-    """Return examples and labels: texts and classes, or lists of words and lists of tags."""
+    """Return examples and labels: texts and classes, or lists of words and lists of
+    tags.
+    """
     if task == "conll2003":
         return by_sentence(corpora.conll(split))
     table = corpora.semeval(split, classes=len(CLASSES[task]))
@@ -227,13 +241,17 @@ def training_data(task: str, split: str = "train") -> tuple[list, list]:
 def by_sentence(
     tokens: pd.DataFrame, keys: str | list[str] = "sentence"
 ) -> tuple[list, list]:
-    """Return the words and the tags of a table of tokens as lists of lists, one per sentence, in order."""
+    """Return the words and the tags of a table of tokens as lists of lists, one per
+    sentence, in order.
+    """
     grouped = tokens.groupby(keys, sort=False)
     return grouped["token"].agg(list).tolist(), grouped["label"].agg(list).tolist()
 
 
 def suite(task: str) -> pd.DataFrame:
-    """Return what the models are run on: all sentences of the released suites, or the entity suite."""
+    """Return what the models are run on: all sentences of the released suites, or the
+    entity suite.
+    """
     if task == "conll2003":
         return suites.ner_suite(genuine=True)
     return pd.concat(
@@ -243,7 +261,9 @@ def suite(task: str) -> pd.DataFrame:
 
 
 def fingerprint(*parts) -> str:
-    """Return a checksum of what decides a run, so that a finished run is only taken for what it is."""
+    """Return a checksum of what decides a run, so that a finished run is only taken for
+    what it is.
+    """
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -303,7 +323,9 @@ def count(task: str, labels: list, log_probability: np.ndarray) -> pd.DataFrame:
 
 
 def sentiment_table(outcome: Outcome) -> pd.DataFrame:
-    """Return a run's outputs on the sentiment suites: keys, label, prediction and probabilities."""
+    """Return a run's outputs on the sentiment suites: keys, label, prediction and
+    probabilities.
+    """
     names = CLASSES[outcome.task]
     table = suite(outcome.task)[SUITE]
     table = table.assign(model=outcome.model, classes=len(names), seed=outcome.seed)
@@ -338,12 +360,16 @@ def entity_table(outcome: Outcome) -> pd.DataFrame:
 
 
 def rounded(log_probability: np.ndarray) -> np.ndarray:
-    """Return probabilities, rounded so that they compress well and do not differ between machines; float32."""
+    """Return probabilities, rounded so that they compress well and do not differ
+    between machines; float32.
+    """
     return np.round(np.exp(log_probability), DIGITS).astype(np.float32)
 
 
 def _tidy(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return the tables of several runs as one, with texts as categories and whole numbers in two bytes."""
+    """Return the tables of several runs as one, with texts as categories and whole
+    numbers in two bytes.
+    """
     table = pd.concat(tables, ignore_index=True)
     for name in table:
         if not pd.api.types.is_numeric_dtype(table[name]):

@@ -29,7 +29,9 @@ def sentiment_model() -> Pipeline:
 
 
 def tagger_model() -> Pipeline:
-    """Return hashed features of a word and its neighbours with a multinomial logistic regression over tags."""
+    """Return hashed features of a word and its neighbours with a multinomial logistic
+    regression over tags.
+    """
     hasher = FeatureHasher(
         n_features=2**20, input_type="string", alternate_sign=False, dtype=np.float32
     )
@@ -37,7 +39,9 @@ def tagger_model() -> Pipeline:
 
 
 def word_features(sentences: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    """Yield the features of every word: its letters, how it is written, its beginnings and endings, its neighbours."""
+    """Yield the features of every word: its letters, how it is written, its beginnings
+    and endings, its neighbours.
+    """
     for words in sentences:
         padded = ["<s>", "<s>", *words, "</s>", "</s>"]
         lower = [word.lower() for word in padded]
