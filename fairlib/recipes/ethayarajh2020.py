@@ -142,8 +142,8 @@ def reconstructed_costs() -> pd.DataFrame:
     without = known["without_majority"].reindex(fifths.index)
     without = without.fillna(pd.Series(MISMATCHED_WITHOUT_MAJORITY))
 
-    # The rest of the fifths comes from pairs with 4 of 5 votes (one fifth each) and with
-    # 3 of 5 votes (two fifths each).
+    # The rest of the fifths comes from pairs with 4 of 5 votes (one fifth each) and
+    # with 3 of 5 votes (two fifths each).
     rest = fifths - 5 * without
     three = known["three_of_five"].reindex(fifths.index)
     four = rest - 2 * three
@@ -267,7 +267,7 @@ def mnli_agreement() -> pd.DataFrame:
 
 @recipe(files=[PARTIAL])
 def mnli_roberta() -> pd.DataFrame:
-    """Predictions of a RoBERTa-base on the matched genres, by seed, genre and outcome."""
+    """Predictions of a RoBERTa-base on the matched genres, by seed and genre."""
     pairs = _matched_pairs()
     classes = {0.0: "entailment", 1.0: "contradiction", 2.0: "neutral"}
 
@@ -293,6 +293,7 @@ def winobias_sentences() -> pd.DataFrame:
         # Such as pro_stereotyped_type1.txt.test
         stereotype, _, rest = name.split("_")
         kind, _, split = rest.split(".")
+
         lines = original(file).read_text(encoding="utf-8").splitlines()
         row = {
             "stereotype": stereotype,
