@@ -67,15 +67,14 @@ def five_points() -> pd.DataFrame:
 SETS = 400  # simulated for each design, from a seed of its own
 REPLICATES = 500
 ROUNDING = 1e-12  # of a limit that equals the true gap
-DESIGNS = tuple(
-    itertools.product(
-        (2, 3, 5, 10, 20),
-        (200, 1000),
-        ("equal", "unequal"),
-        (0.01, 0.1, 0.5),
-        (0.0, 0.1),
-    )
-)
+_CHOICES = {
+    "groups": (2, 3, 5, 10, 20),
+    "size": (200, 1000),
+    "sizes": ("equal", "unequal"),
+    "rate": (0.01, 0.1, 0.5),
+    "gap": (0.0, 0.1),
+}
+DESIGNS = tuple(itertools.product(*_CHOICES.values()))
 
 
 @recipe(files=[], costly=True)
