@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from tqdm.auto import tqdm
@@ -43,6 +43,7 @@ class File:
     """
 
     path: str
+    _: KW_ONLY
     sha256: str = ""
     size: int = 0
     url: str = ""

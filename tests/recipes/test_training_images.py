@@ -366,7 +366,15 @@ def test_trainings_are_the_released_ones():
         and paths[15].name == "big_nose_vgg16_0.csv"
     )
     coco = images.setting_of("coco", {"mask": "full", "seed": 0})
-    assert coco == images.Setting("VGG16", 0.05, 0.5, 0.0, 64, 12, mask="full")
+    assert coco == images.Setting(
+        network="VGG16",
+        rate=0.05,
+        momentum=0.5,
+        decay=0.0,
+        batch=64,
+        epochs=12,
+        mask="full",
+    )
     settings = [
         images.setting_of("celeba", one) for one in photographs.TRAININGS["celeba"]
     ]
@@ -466,10 +474,10 @@ def test_thresholds_mark_as_many_validation_images_as_have_the_label(monkeypatch
     rates = {"training": 0.2, "validation": 0.5, "test": 0.8}
     sets = {
         name: image_sets.ImageSet(
-            [name] * 200,
-            rng.random((200, 2)) < rate,
-            rng.random(200) < 0.6,
-            ("Young", "Big_Nose"),
+            paths=[name] * 200,
+            task=rng.random((200, 2)) < rate,
+            man=rng.random(200) < 0.6,
+            tasks=("Young", "Big_Nose"),
         )
         for name, rate in rates.items()
     }

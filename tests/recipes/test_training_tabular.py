@@ -69,7 +69,7 @@ def test_a_seed_decides_a_run(data, model):
 def test_counts_and_average_precision_agree_with_a_loop(data, monkeypatch):
     rng = np.random.default_rng(3)
     valid, test = rng.random(800), rng.random(2000)
-    monkeypatch.setitem(tabular.MODELS, "given", lambda *_: (valid, test))
+    monkeypatch.setitem(tabular.MODELS, "given", lambda *_, **__: (valid, test))
     found = run(data, model="given", rng=0)
     assert found["threshold"] == np.sort(valid)[-round(data.train.task.mean() * 800)]
     by_hand = dict.fromkeys(

@@ -408,7 +408,13 @@ def test_tagger_sees_every_token_of_the_suite_and_predicts_valid_tags(
     suite = text.suite("conll2003")
     uniform = np.log(np.full((len(suite), len(tags.TAGS)), 1 / len(tags.TAGS)))
     table = text.entity_table(
-        text.Outcome("conll2003", "a model", 0, pd.DataFrame(), uniform)
+        text.Outcome(
+            task="conll2003",
+            model="a model",
+            seed=0,
+            scores=pd.DataFrame(),
+            log_probability=uniform,
+        )
     )
     sentence = table.groupby(["source", "group", "term"], sort=False).ngroup()
     sequences.from_tags(table["prediction"], sentence, strict=True)
@@ -420,7 +426,13 @@ def test_tagger_sees_every_token_of_the_suite_and_predicts_valid_tags(
 
 def test_a_run_is_only_done_once_in_a_process(corpora, monkeypatch):
     calls = []
-    fake = text.Outcome("semeval2", "a model", 0, pd.DataFrame(), np.zeros((1, 2)))
+    fake = text.Outcome(
+        task="semeval2",
+        model="a model",
+        seed=0,
+        scores=pd.DataFrame(),
+        log_probability=np.zeros((1, 2)),
+    )
     monkeypatch.setattr(text, "_fine_tuned", lambda tasks: calls.append(tasks) or [])
     monkeypatch.setattr(text, "word_feature_run", lambda task: fake)
     assert text.outcomes(("semeval2",)) == text.outcomes(("semeval2",)) == [fake]
@@ -437,7 +449,13 @@ def test_a_finished_run_is_read_and_not_made_again(tmp_path):
             "correct": [1],
         }
     )
-    made = text.Outcome("conll2003", "a model", 2, scores, np.log([[0.25, 0.75]]))
+    made = text.Outcome(
+        task="conll2003",
+        model="a model",
+        seed=2,
+        scores=scores,
+        log_probability=np.log([[0.25, 0.75]]),
+    )
     path = tmp_path / "run.npz"
     text.kept(path, "facts", lambda: made)
 
