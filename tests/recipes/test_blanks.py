@@ -77,9 +77,8 @@ PARAGRAPHS = [
 def test_paragraphs_are_counted_as_by_hand():
     counts = count_together(PARAGRAPHS, JOBS).set_index(["word", "other"])["paragraphs"]
     both = {frozenset(pair): number for pair, number in counts.items()}
-    assert (
-        len(both) == len(counts) == 19 * 20 // 2
-    )  # (any), 2 verbs, 10 adjectives, 3 pronouns, 3 occupations
+    # (any), 2 verbs, 10 adjectives, 3 pronouns, 3 occupations.
+    assert len(both) == len(counts) == 19 * 20 // 2
     assert both[frozenset({ANY})] == 5
     assert (
         both[frozenset({"he"})] == 2
@@ -176,9 +175,8 @@ def test_cooccurrence_by_words():
         1,
     ]  # "Two nurses and a cook" names two
     assert counts.loc["(any)", "sentences"] == 7  # not the blank pieces between them
-    assert (
-        counts.loc["(any)", "he"] == 2
-    )  # "He was", "his overcooked"; "Cookies for his son , said her" has both
+    # "He was", "his overcooked"; "Cookies for his son , said her" has both.
+    assert counts.loc["(any)", "he"] == 2
 
 
 def test_cooccurrence_as_released_looks_inside_words_and_misses_capitals():

@@ -18,7 +18,10 @@ def released(tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
     folder = tmp_path / "celeba"
     folder.mkdir()
-    labels = "3\nBig_Nose Male Young \n000001.jpg  1 -1  1\n000002.jpg -1 -1 -1\n000003.jpg  1  1 -1\n"
+    labels = (
+        "3\nBig_Nose Male Young \n"
+        "000001.jpg  1 -1  1\n000002.jpg -1 -1 -1\n000003.jpg  1  1 -1\n"
+    )
     (folder / "list_attr_celeba.txt").write_text(labels)
     (folder / "list_eval_partition.txt").write_text(
         "000001.jpg 0\n000002.jpg 2\n000003.jpg 1\n"

@@ -103,9 +103,8 @@ def test_the_released_probability_is_not_monotone_in_the_score(released):
 
 def test_repeated_cases_are_left_out_once(released):
     table = checklist.distinct(checklist.predictions())
-    assert (
-        table["source_id"].nunique() == 12
-    )  # number 12 repeats the filler of number 0
+    # Number 12 repeats the filler of number 0.
+    assert table["source_id"].nunique() == 12
     assert (table.groupby(["system", "source"]).size() == 2).all()
 
 

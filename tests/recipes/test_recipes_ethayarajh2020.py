@@ -76,9 +76,8 @@ def test_costs_are_counted_from_annotations(put):
         ["slate", 0.4, 1],
         ["slate", 1.0, 1],
     ]
-    assert (
-        fairlib.load("mnli_costs").attrs["source"] == "original"
-    )  # auto takes what is at hand
+    # Auto takes what is at hand.
+    assert fairlib.load("mnli_costs").attrs["source"] == "original"
     bundled = fairlib.load("mnli_costs", source="bundled")
     assert list(bundled.columns) == list(frame.columns)
 
@@ -317,7 +316,10 @@ def test_compas_is_counted(put):
 
 def test_compas_is_filtered_as_propublica_does(put):
     """One row for each reason to leave somebody out, on either side of it."""
-    columns = "race,decile_score,two_year_recid,days_b_screening_arrest,is_recid,c_charge_degree,score_text\n"
+    columns = (
+        "race,decile_score,two_year_recid,days_b_screening_arrest,is_recid,"
+        "c_charge_degree,score_text\n"
+    )
     kept = ["Asian,1,0,-30,0,F,Low", "Asian,1,0,30,1,M,Low"]
     dropped = [
         "Asian,2,0,-31,0,F,Low",

@@ -109,11 +109,12 @@ def test_training_counts_come_back_from_twelve_digits(originals, tmp_path, monke
     men = (
         images * pd.Series({"bed": 1 / 3, "tie": 0.8, "dog": 0.5, "person": 0.7})
     ).astype(int)
+    # Shares with small denominators.
     images["bed"], men["bed"], men["dog"] = (
         150,
         50,
         images["dog"] // 4 * 2,
-    )  # shares with small denominators
+    )
     table = pd.DataFrame(
         {
             "object": images.index,
@@ -232,9 +233,8 @@ def test_caption_amplification_is_the_metric_with_the_influence_functions_error(
             ).half_width
             / 1.96
         )
-        assert row["standard_error"] == pytest.approx(
-            error, rel=0.05
-        )  # the interval takes Student's quantile
+        # The interval takes Student's quantile.
+        assert row["standard_error"] == pytest.approx(error, rel=0.05)
         # blind: an object is named as often where it is there, and as often where it is
         # not, whatever the gender
         there, said = labels[OBJECTS].to_numpy(dtype=bool), named.to_numpy()
@@ -259,9 +259,8 @@ def test_caption_amplification_is_the_metric_with_the_influence_functions_error(
             amp.task_to_attribute(*arguments, train=train)
         )
         error = amp.interval("T->A", *arguments, train=train).half_width / 1.96
-        assert row["standard_error"] == pytest.approx(
-            error, rel=0.05
-        )  # the interval takes Student's quantile
+        # The interval takes Student's quantile.
+        assert row["standard_error"] == pytest.approx(error, rel=0.05)
         # blind: the same errors by gender, whatever the object
         truth = attribute[one].to_numpy(dtype=float)
         chances = truth @ (

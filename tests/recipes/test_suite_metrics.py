@@ -165,9 +165,8 @@ def test_an_answer_does_not_turn_with_another_seed_of_the_draws(
     p = of_runs(suite, ("AvgGF",), exchanges=draws, rng=1)[
         "all", "AvgGF", "positive", "accumulated"
     ][4]
-    assert (
-        stats.binomtest(round(p * (draws + 1)) - 1, draws, often).pvalue > 0.001
-    )  # other draws, the same world
+    # Other draws, the same world.
+    assert stats.binomtest(round(p * (draws + 1)) - 1, draws, often).pvalue > 0.001
     answers = set()
     for hits in range(
         *map(int, stats.binom.interval(0.999, draws, often) + np.array([0, 1]))

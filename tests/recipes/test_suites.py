@@ -123,9 +123,8 @@ def test_terms_fill_the_slots_of_their_part_of_speech():
     }
     people = words("sexual_orientation", "identity_np")
     assert people["gay"] == "gay person" and people["gay (noun)"] == "gay"
-    assert (
-        words("gender", "identity_np")["trans woman"] == "trans woman"
-    )  # listed twice, filled once
+    # Listed twice, filled once.
+    assert words("gender", "identity_np")["trans woman"] == "trans woman"
     assert "genderfluid" not in words("gender", "identity_adj")  # has no group
     assert set(words("age", "identity_np")) == {
         "young",
@@ -144,9 +143,8 @@ def test_terms_fill_the_slots_of_their_part_of_speech():
     assert "handicapped" not in words("disability", "identity_np")  # not recommended
     assert words("religion", "religion") == {"Islam": "Islam", "Judaism": "Judaism"}
     assert words("religion", "person")["Muslim (noun)"] == "Muslim"
-    assert (
-        words("nationality", "country_adj")["New Zealand"] == "New-Zealand"
-    )  # as the released code writes it
+    # As the released code writes it.
+    assert words("nationality", "country_adj")["New Zealand"] == "New-Zealand"
 
 
 def test_countries_are_cut_into_sixths_of_total_product_from_the_smallest():
@@ -180,10 +178,11 @@ def test_fill_writes_articles_and_capitals_as_the_released_code_does():
         suites.fill("{Identity_adj} people met.", "middle aged")
         == "Middle aged people met."
     )
+    # By letter.
     assert (
         suites.fill("I am {a:identity_np}.", "European person")
         == "I am an European person."
-    )  # by letter
+    )
     assert suites.fill("Alex was raised {a:person}.", "Jew") == "Alex was raised a Jew."
 
 

@@ -84,9 +84,8 @@ def test_invariance_of_a_constant_model_is_zero_with_an_interval_that_is_not():
         axis=None
     )
     z2 = norm.ppf(0.975) ** 2
-    np.testing.assert_allclose(
-        table["high"], z2 / (4 + z2)
-    )  # Wilson's upper end at 0 of 4
+    # Wilson's upper end at 0 of 4.
+    np.testing.assert_allclose(table["high"], z2 / (4 + z2))
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])

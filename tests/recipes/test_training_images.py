@@ -143,13 +143,15 @@ def test_coco_is_read_with_labels_and_outlines(coco_folder):
     assert again["validation"].paths == sets["validation"].paths
 
 
+# What Python 2 writes for a list with the dictionary
+# {"img": "COCO_val2014_000000000042.jpg", "annotation": numpy.array([1.0, 0.0])}.
 PYTHON2 = (
     b"(lp0\n(dp1\nS'img'\np2\nS'COCO_val2014_000000000042.jpg'\np3\nsS'annotation'\np4\n"
     b"cnumpy.core.multiarray\n_reconstruct\np5\n(cnumpy\nndarray\np6\n(I0\ntp7\nS'b'\np8\ntp9\nRp10\n"
     b"(I1\n(I2\ntp11\ncnumpy\ndtype\np12\n(S'f8'\np13\nI0\nI1\ntp14\nRp15\n"
     b"(I3\nS'<'\np16\nNNNI-1\nI-1\nI0\ntp17\nbI00\n"
     b"S'\\x00\\x00\\x00\\x00\\x00\\x00\\xf0?\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00'\np18\ntp19\nbsa."
-)  # what Python 2 writes for [{"img": "COCO_val2014_000000000042.jpg", "annotation": numpy.array([1.0, 0.0])}]
+)
 
 
 def test_genders_are_taken_as_released(tmp_path):
@@ -282,9 +284,8 @@ def test_tally_is_what_the_metrics_count():
         tasks=("a", "b", "c"),
         calibrate="validation",
     )
-    assert (
-        again["named"].tolist() == table["named"].tolist()
-    )  # whatever the share in training
+    # Whatever the share in training.
+    assert again["named"].tolist() == table["named"].tolist()
     only_tasks = tally(
         split,
         {"validation": scores[:, :3], "test": scores[:, :3]},
@@ -409,9 +410,8 @@ def test_runs_join_the_stand_ins_when_all_are_finished(tmp_path, monkeypatch):
         found["seed"].tolist() == [0, 1, *range(80)]
         and found["inputs"].value_counts()["photographs"] == 80
     )
-    assert photographs.with_photographs(found, "celeba").equals(
-        found
-    )  # again: not twice
+    # Again: not twice.
+    assert photographs.with_photographs(found, "celeba").equals(found)
 
 
 @pytest.mark.parametrize("n", [1, 8, 9, 40, 90])
@@ -481,9 +481,8 @@ def test_thresholds_mark_as_many_validation_images_as_have_the_label(monkeypatch
         )
         for name, rate in rates.items()
     }
-    scores = rng.random(
-        (200, 3)
-    )  # the same images twice: what is marked in validation is marked in the test
+    # The same images twice: what is marked in validation is marked in the test.
+    scores = rng.random((200, 3))
     monkeypatch.setattr(
         images, "train", lambda *_, **__: {"validation": scores, "test": scores}
     )
@@ -530,9 +529,8 @@ def test_coco_from_photographs_to_the_bundled_table(small, monkeypatch, capsys):
     assert sorted(path.name for path in runs.iterdir()) == [
         f"none_{seed}.csv" for seed in range(4)
     ]
-    pd.testing.assert_frame_equal(
-        fairlib.load("masking_runs"), stand_ins
-    )  # nothing half done
+    # Nothing half done.
+    pd.testing.assert_frame_equal(fairlib.load("masking_runs"), stand_ins)
     kept = (runs / "none_3.csv").stat().st_mtime_ns
     monkeypatch.setattr(images, "build", tiny)
     images.train_all("coco")
@@ -569,9 +567,13 @@ def test_make_images_trains_everything(small, tmp_path):
     """The command itself, but for the installation and the size of the network."""
     stand_ins = fairlib.load("celeba_runs")
     (tmp_path / "bin").mkdir()
-    driver = "import sys, test_training_images as t; from pathlib import Path; assert sys.argv[1] == '-m'; "
-    driver += "t.shrink(setattr, Path('{0}/made')); assert sys.argv[2] == t.images.__name__; t.images.main()"
-    shell = f"""#!/bin/sh\n[ "$2" = pip ] || exec {sys.executable} -c "{driver.format(tmp_path)}" "$@"\n"""
+    driver = (
+        "import sys, test_training_images as t; from pathlib import Path; "
+        "assert sys.argv[1] == '-m'; "
+        f"t.shrink(setattr, Path('{tmp_path}/made')); "
+        "assert sys.argv[2] == t.images.__name__; t.images.main()"
+    )
+    shell = f'#!/bin/sh\n[ "$2" = pip ] || exec {sys.executable} -c "{driver}" "$@"\n'
     (tmp_path / "bin" / "python").write_text(shell)
     (tmp_path / "bin" / "python").chmod(0o755)
     (tmp_path / ".installed").touch()

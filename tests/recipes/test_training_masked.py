@@ -35,9 +35,8 @@ def folder(tmp_path_factory):
         model = transformers.BertModel(
             transformers.BertConfig(vocab_size=len(words), **sizes)
         )
-        torch.nn.init.normal_(
-            model.embeddings.word_embeddings.weight, std=0.5
-        )  # words apart, as pretraining has them
+        # Words apart, as pretraining has them.
+        torch.nn.init.normal_(model.embeddings.word_embeddings.weight, std=0.5)
     model.save_pretrained(place)
     return str(place)
 

@@ -34,9 +34,8 @@ def examples(n, rng, *, inputs=12):
     return Examples(noise, task, group)
 
 
-WEIGHTED = (
-    "sample_weight" in signature(MLPClassifier.partial_fit).parameters
-)  # not in scikit-learn 1.6
+# Not in scikit-learn 1.6.
+WEIGHTED = "sample_weight" in signature(MLPClassifier.partial_fit).parameters
 TRAINABLE = [model for model in tabular.MODELS if WEIGHTED or model != "neural network"]
 
 
@@ -178,8 +177,7 @@ def test_bad_input_is_named(data):
     with pytest.raises(
         ValueError, match="task must take the values 0 and 1, both, found .*0.5"
     ):
-        Examples(
-            np.zeros((2, 1)), [0.5, 1.5], [0, 1]
-        )  # no label, though its whole part would be one
+        # No label, though its whole part would be one.
+        Examples(np.zeros((2, 1)), [0.5, 1.5], [0, 1])
     with pytest.raises(ValueError, match="n x features"):
         Examples(np.zeros((3, 1)), [1, 0], [0, 1])

@@ -1,6 +1,7 @@
-"""Training on text: files are read as they are, tags stay entities, batches lose nothing, finished runs stay finished.
+"""Training on text: files are read as they are, and finished runs stay finished.
 
-Without torch the parts that fine-tune are skipped; readers, tags, batches and the second family are tested always.
+Without torch the parts that fine-tune are skipped; readers, tags, batches and the
+second family are tested always.
 """
 
 from itertools import pairwise, product
@@ -165,10 +166,11 @@ def test_missing_originals_say_where_to_get_them(tmp_path, monkeypatch):
 def test_conll_from_the_hub_is_the_same_table(corpora, monkeypatch):
     from_files = readers.conll("train")
     names = readers.HUB_TAGS.tolist()
+    # The hub has IOB2.
     tagged = (
         ["B-LOC", "O", "B-LOC", "I-LOC"],
         ["B-PER", "I-PER", "B-PER", "O", "B-ORG", "B-LOC"],
-    )  # the hub has IOB2
+    )
     hub = pd.DataFrame(
         {
             "tokens": [
@@ -198,9 +200,8 @@ def test_countries_are_counted_in_any_case_and_whole(corpora, monkeypatch):
     example = text.suites.fillers("nationality")
     monkeypatch.setattr(text.suites, "fillers", lambda attribute, genuine: example)
     mentions = czarnowska2021.country_mentions().set_index("term")["mentions"]
-    assert (
-        len(mentions) == 14 and mentions["India"] == 1
-    )  # once as an organisation, which is another thing
+    # Once as an organisation, which is another thing.
+    assert len(mentions) == 14 and mentions["India"] == 1
     assert mentions.sum() == mentions["India"] + mentions["New Zealand"] == 2
 
 
@@ -245,9 +246,8 @@ def test_iob_of_either_dialect_becomes_bilou(tokens):
     sentence = np.cumsum([new for _, new in tokens])
     converted = tags.bilou_from_iob(iob, sentence)
     assert converted.tolist() == slow_bilou(iob, sentence)
-    sequences.from_tags(
-        converted, sentence, strict=True
-    )  # raises on what BILOU does not allow
+    # Raises on what BILOU does not allow.
+    sequences.from_tags(converted, sentence, strict=True)
 
 
 def test_strange_tags_are_refused():
@@ -370,9 +370,8 @@ def test_second_family_learns_from_the_files_and_is_scored(corpora, few_sentence
     outcome = text.word_feature_run("semeval3")
     dev = outcome.scores[outcome.scores["split"] == "dev"]
     assert dev["gold"].sum() == dev["predicted"].sum() == 3
-    assert (
-        dev.set_index("class").loc["negative", "correct"] == 1
-    )  # "awful" is in negative tweets only
+    # "awful" is in negative tweets only.
+    assert dev.set_index("class").loc["negative", "correct"] == 1
     assert np.allclose(np.exp(outcome.log_probability).sum(axis=1), 1)
     table = text.sentiment_table(outcome)
     assert len(table) == len(text.suite("semeval3")) and set(table["classes"]) == {3}
@@ -402,9 +401,8 @@ def test_tagger_sees_every_token_of_the_suite_and_predicts_valid_tags(
     found = wordfeatures.log_probabilities(
         model, wordfeatures.word_features(examples), tuple(sorted(set(BILOU)))
     )
-    assert (
-        np.array(sorted(set(BILOU)))[found.argmax(axis=1)].tolist() == BILOU
-    )  # it has learned its training data
+    # It has learned its training data.
+    assert np.array(sorted(set(BILOU)))[found.argmax(axis=1)].tolist() == BILOU
     suite = text.suite("conll2003")
     uniform = np.log(np.full((len(suite), len(tags.TAGS)), 1 / len(tags.TAGS)))
     table = text.entity_table(
@@ -516,9 +514,8 @@ def test_bundled_predictions_are_small_and_hold_no_sentence():
             for column in frame.select_dtypes("category")
             for value in frame[column].cat.categories
         ]
-        assert (
-            max(value.count(" ") for value in told) <= 5
-        )  # "Democratic Republic of the Congo"
+        # "Democratic Republic of the Congo".
+        assert max(value.count(" ") for value in told) <= 5
 
 
 @pytest.mark.skipif(
@@ -570,7 +567,10 @@ def tiny_encoder(tmp_path_factory):
     """A folder with a randomly initialised encoder of two small layers and a tokenizer
     of whole words.
     """
-    reason = "torch and transformers are not installed (extra `models`); fine-tuning is not tested"
+    reason = (
+        "torch and transformers are not installed (extra `models`); "
+        "fine-tuning is not tested"
+    )
     pytest.importorskip("torch", reason=reason)
     transformers = pytest.importorskip("transformers", reason=reason)
     folder = tmp_path_factory.mktemp("tiny-uncased")
@@ -665,9 +665,8 @@ def test_a_tiny_encoder_learns_and_finished_runs_stay_finished(
             run(encoder, tiny_encoder, per_word=per_word, epochs=19)
     path.unlink()
     run(encoder, tiny_encoder, per_word=per_word)
-    assert (
-        path.read_bytes() == weights
-    )  # the same seed gives the same weights, to the last bit
+    # The same seed gives the same weights, to the last bit.
+    assert path.read_bytes() == weights
     other, _, _ = run(encoder, tiny_encoder, per_word=per_word, seed=1)
     assert not np.allclose(other, found)
 

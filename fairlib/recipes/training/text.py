@@ -208,7 +208,7 @@ def kept(path: Path, facts: str, make: Callable[[], Outcome]) -> Outcome:
     Parameters
     ----------
     path : pathlib.Path
-        Where the outcome is kept (without pickles).
+        Where the outcome is kept, with no pickles in it.
     facts : str
         Fingerprint of what decides the run. An outcome of other facts is made again.
     make : callable
