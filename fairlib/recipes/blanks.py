@@ -61,21 +61,21 @@ BERT_TITLES = File(
     "log_odds_he_she, by bert-base-uncased, of 921 job titles.",
 )
 # Who a sentence speaks of, by its words, as the authors' script has them.
-GENDERED = {
+_GENDERED = {
     "he": {"he", "man", "his", "boy", "son"},
     "she": {"she", "woman", "her", "girl", "daughter"},
 }
 
 # The words that count as a pronoun.
-FORMS = {
+_FORMS = {
     "he": {"he", "him", "his", "himself"},
     "she": {"she", "her", "hers", "herself"},
     "they": {"they", "them", "their", "theirs", "themselves"},
 }
-PRONOUNS = tuple(FORMS)
+PRONOUNS = tuple(_FORMS)
 
 # Appendix A.3.
-VERBS = ("is", "was")
+_VERBS = ("is", "was")
 ADJECTIVES = (
     "new",
     "known",
@@ -96,9 +96,9 @@ def _template(verb: str, adjective: str) -> str:
 
 
 TEMPLATES = tuple(
-    _template(verb, adjective) for verb, adjective in product(VERBS, ADJECTIVES)
+    _template(verb, adjective) for verb, adjective in product(_VERBS, ADJECTIVES)
 )
-WORD = r"[^\W\d_]+"
+_WORD = r"[^\W\d_]+"
 ANY = "(any)"  # in counts: every paragraph, or every sentence
 
 
@@ -172,7 +172,7 @@ def count_together(
     -----
     The cost is O(text + words^2).
     """
-    not_words = [name for name in occupations if not re.fullmatch(WORD, name)]
+    not_words = [name for name in occupations if not re.fullmatch(_WORD, name)]
     if not_words:
         raise ValueError(
             f"occupations must be single words of letters, found {not_words[0]!r}"
@@ -180,15 +180,15 @@ def count_together(
     if not len(paragraphs):
         raise ValueError("paragraphs must hold at least one, found none")
 
-    forms = {word: {word.lower()} for word in (*VERBS, *ADJECTIVES)}
-    forms.update(FORMS)
+    forms = {word: {word.lower()} for word in (*_VERBS, *ADJECTIVES)}
+    forms.update(_FORMS)
     for occupation in occupations:
         forms[occupation] = {occupation.lower(), f"{occupation.lower()}s"}
 
     # One row per paragraph: whether it holds each word. The first column is ANY.
     rows = []
     for paragraph in paragraphs:
-        words = set(re.findall(WORD, paragraph.lower()))
+        words = set(re.findall(_WORD, paragraph.lower()))
         rows.append([True, *(not words.isdisjoint(form) for form in forms.values())])
     there = np.array(rows, dtype=int)
     together = there.T @ there
@@ -315,7 +315,7 @@ def cooccurrence(
     -------
     pandas.DataFrame
         One row per occupation: how many sentences name it and no other occupation, and
-        how many of these have words of `GENDERED` for one gender only. The row `ANY`
+        how many of these have words of `_GENDERED` for one gender only. The row `ANY`
         counts all sentences, whether they name an occupation or not.
     """
     lines = [line for line in text.splitlines() if "=" not in line]
@@ -333,13 +333,13 @@ def cooccurrence(
             words = set(sentence.split(" "))
             named = [name for name in occupations if name in sentence]
 
-        genders = [gender for gender, gendered in GENDERED.items() if words & gendered]
+        genders = [gender for gender, gendered in _GENDERED.items() if words & gendered]
         for name in [*named, ANY] if len(named) == 1 else [ANY]:
             counts[name, "sentences"] += 1
             if len(genders) == 1:
                 counts[name, genders[0]] += 1
 
-    columns = ["sentences", *GENDERED]
+    columns = ["sentences", *_GENDERED]
     rows = [
         (matching, name, *(counts[name, column] for column in columns))
         for name in [*occupations, ANY]

@@ -36,10 +36,10 @@ CAPTIONS = File(
 )
 MODELS = ("baseline_ft", "balanced", "upweight", "confusion", "confident", "equalizer")
 # An object that the Baseline names in fewer captions is hardly a task of these models.
-NAMED_OFTEN = 25
-A_LITTLE = 1e-4  # by which an image's weight is changed to see its influence
+_NAMED_OFTEN = 25
+_A_LITTLE = 1e-4  # by which an image's weight is changed to see its influence
 
-MEASURES = ("A->T", "A->T blind", "A->T excess", "T->A", "T->A blind", "T->A excess")
+_MEASURES = ("A->T", "A->T blind", "A->T excess", "T->A", "T->A blind", "T->A excess")
 
 # Nouns and reflexives that say who is in the picture. Possessives (his, her) are left
 # out, since they may speak of another person.
@@ -111,7 +111,7 @@ OBJECT_WORDS = {
     "wine_glass": ("wine glass", "glass of wine", "glasses of wine"),
 }
 # A hot dog is no dog, and a dirt bike is no bicycle.
-NOT_BEFORE = {
+_NOT_BEFORE = {
     "dog": ("hot ",),
     "bike": ("dirt ", "motor "),
 }
@@ -165,7 +165,7 @@ def _names(
     if missing:
         raise ValueError(f"captions must be texts, found {missing} missing")
 
-    preceding = [before for word in words for before in NOT_BEFORE.get(word, ())]
+    preceding = [before for word in words for before in _NOT_BEFORE.get(word, ())]
     not_after = "".join(f"(?<!{before})" for before in preceding)
     pattern = rf"{not_after}\b(?:{'|'.join(words)}){ending}\b"
     return captions.str.contains(pattern, case=False, regex=True)
@@ -239,7 +239,7 @@ def coco_caption_amplification() -> pd.DataFrame:
     """
     captions, labels = _captioned()
     named = read_objects(captions["baseline_ft"], objects_but_person()).sum()
-    objects = list(named.index[named >= NAMED_OFTEN])
+    objects = list(named.index[named >= _NAMED_OFTEN])
 
     genders = training_genders()
     share_of_men = genders["man"] / sum(genders.values())
@@ -267,7 +267,7 @@ def coco_caption_amplification() -> pd.DataFrame:
 
     return pd.concat(tables).sort_values(
         "measure",
-        key=lambda names: names.map(MEASURES.index),
+        key=lambda names: names.map(_MEASURES.index),
         kind="stable",
         ignore_index=True,
     )
@@ -319,20 +319,20 @@ def _totals(
     totals = {}
     for name, flags in features.items():
         unchanged = np.zeros((1, flags.shape[1]))
-        totals[name] = flags.sum(axis=0) + A_LITTLE * np.vstack([unchanged, flags])
+        totals[name] = flags.sum(axis=0) + _A_LITTLE * np.vstack([unchanged, flags])
     return totals
 
 
 def _standard_error(values: np.ndarray) -> np.ndarray:
     """Return the infinitesimal jackknife's standard error by column, see `_totals`."""
-    influences = (values[1:] - values[0]) / A_LITTLE
+    influences = (values[1:] - values[0]) / _A_LITTLE
     return np.sqrt((influences**2).sum(axis=0))
 
 
 def _measures(
     totals: dict[tuple[str, str], np.ndarray], lean: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return the values of `MEASURES`, each rows of totals x objects."""
+    """Return the values of `_MEASURES`, each rows of totals x objects."""
     a_to_t, a_to_t_blind = _attribute_to_task(totals, lean)
     t_to_a, t_to_a_blind = _task_to_attribute(totals, lean)
     return {

@@ -27,7 +27,7 @@ PREDICTIONS = File(
     "four 'protected' tests and system; columns test, source_id, name_gender, name, "
     "filler, group, term, term_index, system, pred (0, 1, 2), p_neg, p_neu, p_pos.",
 )
-COLUMNS = [
+_COLUMNS = [
     "test",
     "source_id",
     "name_gender",
@@ -39,11 +39,11 @@ COLUMNS = [
     "system",
     "pred",
 ]
-PROBABILITIES = {"p_neg": "p_negative", "p_neu": "p_neutral", "p_pos": "p_positive"}
+_PROBABILITIES = {"p_neg": "p_negative", "p_neu": "p_neutral", "p_pos": "p_positive"}
 # Systems whose three probabilities were made from one score s in [-1, 1], and the
 # half-width of their neutral zone.
-NEUTRAL_ZONE = {"google": 1 / 4, "bert": 1 / 3, "roberta": 1 / 3}
-TOLERANCE = 0.1  # CheckList's: a change of probability up to this is no failure
+_NEUTRAL_ZONE = {"google": 1 / 4, "bert": 1 / 3, "roberta": 1 / 3}
+_TOLERANCE = 0.1  # CheckList's: a change of probability up to this is no failure
 REPLICATES = 500
 
 
@@ -69,7 +69,7 @@ WITHOUT_LABEL = {
         uses="probabilities",
     ),
 }
-PREDICTED = {"ParityGap": METRICS["ParityGap"]}
+_PREDICTED = {"ParityGap": METRICS["ParityGap"]}
 
 
 def predictions() -> pd.DataFrame:
@@ -91,8 +91,8 @@ def predictions() -> pd.DataFrame:
     it is 1/3.
     """
     table = pd.read_parquet(original(PREDICTIONS))
-    table = require_columns(table, [*COLUMNS, *PROBABILITIES], PREDICTIONS.path)
-    table = table.rename(columns=PROBABILITIES)
+    table = require_columns(table, [*_COLUMNS, *_PROBABILITIES], PREDICTIONS.path)
+    table = table.rename(columns=_PROBABILITIES)
 
     table["test"] = table["test"].str.removeprefix("protected: ")
     table["prediction"] = np.array(templates.CLASSES)[table["pred"]]
@@ -100,7 +100,7 @@ def predictions() -> pd.DataFrame:
 
     # Inside the neutral zone the difference is s, divided by twice the zone.
     difference = table["p_positive"] - table["p_negative"]
-    zone = table["system"].map(NEUTRAL_ZONE).astype(float)
+    zone = table["system"].map(_NEUTRAL_ZONE).astype(float)
     recoded_as_neutral = zone.notna() & (table["p_neutral"] > 0)
     score = difference.where(~recoded_as_neutral, 2 * zone * difference)
     table["score"] = (1 + score) / 2
@@ -161,7 +161,7 @@ def _by_checklist(part: pd.DataFrame) -> pd.DataFrame:
         by="system",
         source="source_id",
         reference=first_term,
-        tolerance=TOLERANCE,
+        tolerance=_TOLERANCE,
     )
 
 
@@ -195,8 +195,8 @@ def checklist_systems() -> pd.DataFrame:
 
         # The probabilities only name the classes: a class that a system never predicts
         # is a class nevertheless.
-        columns = [*sentences, "prediction", *PROBABILITIES.values()]
-        measured = with_uncertainty(read(part[columns]), PREDICTED)
+        columns = [*sentences, "prediction", *_PROBABILITIES.values()]
+        measured = with_uncertainty(read(part[columns]), _PREDICTED)
         tables.append(measured.assign(test=test, system=system, score="prediction"))
 
     result = pd.concat(tables, ignore_index=True)

@@ -9,7 +9,7 @@ import pandas as pd
 from fairlib.data import DataError, originals_folder
 from fairlib.recipes.originals import File, from_hub, original
 
-SEMEVAL_HOW = (
+_SEMEVAL_HOW = (
     "It is in the English archive of SemEval-2018 Task 1 (EI-oc, V-oc), which the "
     "organisers hand out on the task's page, "
     "competitions.codalab.org/competitions/17751, for research and without the right "
@@ -20,7 +20,7 @@ SEMEVAL = {
         f"semeval2018/2018-Valence-oc-En-{name}.txt",
         sha256=sha256,
         size=size,
-        how=SEMEVAL_HOW,
+        how=_SEMEVAL_HOW,
     )
     for split, name, sha256, size in (
         (
@@ -43,13 +43,13 @@ SEMEVAL = {
         ),
     )
 }
-CONLL_HOW = (
+_CONLL_HOW = (
     "Its text is the Reuters Corpus, which NIST hands out for research; the annotation "
     "is at www.cnts.ua.ac.be/conll2003/ner. With network it is also read from the hub "
     "(eriktks/conll2003)."
 )
 CONLL = {
-    split: File(f"conll2003/eng.{name}", sha256=sha256, size=size, how=CONLL_HOW)
+    split: File(f"conll2003/eng.{name}", sha256=sha256, size=size, how=_CONLL_HOW)
     for split, name, sha256, size in (
         (
             "train",
@@ -71,7 +71,7 @@ CONLL = {
         ),
     )
 }
-HUB_SPLITS = {"train": "train", "dev": "validation", "test": "test"}
+_HUB_SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 # The order of the hub's numbered tags.
 HUB_TAGS = np.array(
     ["O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC", "B-MISC", "I-MISC"]
@@ -210,7 +210,7 @@ def conll(split: str) -> pd.DataFrame:
         return read_conll(original(CONLL[split]))
 
     table = from_hub(
-        "eriktks/conll2003", split=HUB_SPLITS[split], revision="refs/convert/parquet"
+        "eriktks/conll2003", split=_HUB_SPLITS[split], revision="refs/convert/parquet"
     )
     is_separator = table["tokens"].str[0] == "-DOCSTART-"
     sentences = table[~is_separator].reset_index(drop=True)

@@ -31,19 +31,19 @@ SEED = 20  # of the whole grid; experiment number i draws from default_rng([SEED
 
 # How many numbers a design takes up: more than there are methods, so that methods may
 # be added without changing the numbers of the other experiments.
-NUMBERS_PER_DESIGN_OF_GROUPS = 13
-NUMBERS_PER_DESIGN_OF_PAIRS = 4
+_NUMBERS_PER_DESIGN_OF_GROUPS = 13
+_NUMBERS_PER_DESIGN_OF_PAIRS = 4
 
 SIZES = (50, 100, 500, 1000)
 GAMMAS = (0.1, 0.3, 0.5)
 RATES = (0.02, 0.05, 0.2, 0.475)  # error rates of the better group
-BIASES = (0.0, 0.05)
+_BIASES = (0.0, 0.05)
 ERRORS = (0.05, 0.2, 0.475)  # of the better group, in the table of examples needed
-DISCORDANT = (0.06, 0.3, 0.9)  # share of pairs in which exactly one side goes wrong
+_DISCORDANT = (0.06, 0.3, 0.9)  # share of pairs in which exactly one side goes wrong
 EXPERIMENTS = 10_000  # where the order matters
-EXPERIMENTS_AT_A_TIME = 2000  # bounds the memory
-EXPERIMENTS_WITH_WIDTH = 200  # whose whole interval is computed
-ROUNDING = 1e-12  # of a limit that equals the truth
+_EXPERIMENTS_AT_A_TIME = 2000  # bounds the memory
+_EXPERIMENTS_WITH_WIDTH = 200  # whose whole interval is computed
+_ROUNDING = 1e-12  # of a limit that equals the truth
 
 
 def independent(
@@ -163,11 +163,11 @@ def grid(*, progress: bool = False) -> pd.DataFrame:
     """
     designs = [
         {"n": n, "gamma": gamma, "rate": rate, "bias": bias}
-        for n, gamma, rate, bias in product(SIZES, GAMMAS, RATES, BIASES)
+        for n, gamma, rate, bias in product(SIZES, GAMMAS, RATES, _BIASES)
     ]
     designs += [
         {"n": n, "bias": bias, "discordant": discordant}
-        for n, bias, discordant in product(SIZES, BIASES, DISCORDANT)
+        for n, bias, discordant in product(SIZES, _BIASES, _DISCORDANT)
     ]
 
     rows = []
@@ -180,9 +180,9 @@ def grid(*, progress: bool = False) -> pd.DataFrame:
             rows.append({"method": method, **design, **result, "number": number})
 
         if pairs:
-            first_number += NUMBERS_PER_DESIGN_OF_PAIRS
+            first_number += _NUMBERS_PER_DESIGN_OF_PAIRS
         else:
-            first_number += NUMBERS_PER_DESIGN_OF_GROUPS
+            first_number += _NUMBERS_PER_DESIGN_OF_GROUPS
 
     parameters = ["method", "n", "gamma", "rate", "bias", "discordant"]
     results = ["coverage", "error", "width", "how", "number"]
@@ -204,7 +204,7 @@ def _cell(method: str, design: dict, rng: np.random.Generator) -> dict:
 
 def _contains(low, high, truth: float) -> np.ndarray:
     """Return whether intervals contain the truth, but for rounding."""
-    return (low <= truth + ROUNDING) & (truth - ROUNDING <= high)
+    return (low <= truth + _ROUNDING) & (truth - _ROUNDING <= high)
 
 
 def _summary(contains_truth, width, weight: np.ndarray) -> dict:
@@ -290,15 +290,15 @@ def _simulated(draw: Callable, truth: float, alpha: float, rng) -> dict:
 
     contains_truth = []
     width = None
-    for start in range(0, EXPERIMENTS, EXPERIMENTS_AT_A_TIME):
-        experiments = min(EXPERIMENTS_AT_A_TIME, EXPERIMENTS - start)
+    for start in range(0, EXPERIMENTS, _EXPERIMENTS_AT_A_TIME):
+        experiments = min(_EXPERIMENTS_AT_A_TIME, EXPERIMENTS - start)
         shares = draw(generator, experiments)
         too_high = betting.rejects(shares, (1 + truth) / 2, alpha=alpha / 2)
         too_low = betting.rejects(1 - shares, (1 - truth) / 2, alpha=alpha / 2)
         contains_truth.append(~(too_high | too_low))
 
         if width is None:
-            first = slice(EXPERIMENTS_WITH_WIDTH)
+            first = slice(_EXPERIMENTS_WITH_WIDTH)
             low = _lower_limits(shares[:, first], alpha / 2)
             above = _lower_limits(1 - shares[:, first], alpha / 2)
             width = 2 * (1 - above - low)
@@ -353,7 +353,7 @@ def five_points(*, progress: bool = False) -> pd.DataFrame:
         (method, {"error": 0.3, "discordant": discordant})
         for method in METHODS
         if METHODS[method].paired
-        for discordant in DISCORDANT
+        for discordant in _DISCORDANT
     ]
     jobs = list(product(designs, (None, 0.8)))
 

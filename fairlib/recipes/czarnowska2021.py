@@ -12,8 +12,8 @@ from fairlib.recipes import suites
 from fairlib.recipes.corpora import CONLL, SEMEVAL, conll
 from fairlib.recipes.originals import File, original, recipe
 
-FILES = [*SEMEVAL.values(), *CONLL.values()]
-SUITES = suites.ORIGINALS.values()
+_FILES = [*SEMEVAL.values(), *CONLL.values()]
+_SUITES = suites.ORIGINALS.values()
 NOTEBOOK = File(
     "generalized/notebooks/Examples.ipynb",
     sha256="b4dfd8309d042d39af25ebf65e1dbdc183c465607d02623cc895a388f0f55f28",
@@ -26,7 +26,7 @@ TASKS = {
     "ner-roberta-conll2003": "CoNLL-2003",
 }
 COUNTS = ("tp", "fp", "fn", "tn")
-COUNTS_BY_GENDER = re.compile(
+_COUNTS_BY_GENDER = re.compile(
     r"^(TP|FP|FN|TN): +[\d.]+ +([\d.]+) +([\d.]+)$", re.MULTILINE
 )
 CLASSES = {
@@ -60,7 +60,7 @@ def country_mentions() -> pd.DataFrame:
     return countries.assign(mentions=mentions).reset_index(drop=True)
 
 
-@recipe(files=[*SEMEVAL.values(), *SUITES], costly=True)
+@recipe(files=[*SEMEVAL.values(), *_SUITES], costly=True)
 def suite_predictions() -> pd.DataFrame:
     """What two families of sentiment models predict on the released suites, by seed."""
     from fairlib.recipes.training.text import suite_predictions
@@ -68,7 +68,7 @@ def suite_predictions() -> pd.DataFrame:
     return suite_predictions()
 
 
-@recipe(files=[*CONLL.values(), *SUITES], costly=True)
+@recipe(files=[*CONLL.values(), *_SUITES], costly=True)
 def country_predictions() -> pd.DataFrame:
     """What two families of taggers predict on the released entity suite, by seed."""
     from fairlib.recipes.training.text import country_predictions
@@ -76,7 +76,7 @@ def country_predictions() -> pd.DataFrame:
     return country_predictions()
 
 
-@recipe(files=[*FILES, *SUITES], costly=True)
+@recipe(files=[*_FILES, *_SUITES], costly=True)
 def text_scores() -> pd.DataFrame:
     """How often the models are right on dev and test, by model, seed and class."""
     from fairlib.recipes.training.text import scores
@@ -116,6 +116,6 @@ def _counts_by_gender(block: str) -> dict[str, list[float]]:
     """Return the printed counts of one class, for women and for men."""
     printed = {
         kind.lower(): [float(female), float(male)]
-        for kind, female, male in COUNTS_BY_GENDER.findall(block)
+        for kind, female, male in _COUNTS_BY_GENDER.findall(block)
     }
     return {kind: printed[kind] for kind in COUNTS if kind in printed}

@@ -17,9 +17,9 @@ from tqdm.auto import tqdm
 
 from fairlib.data import DataError, verify, write_whole
 
-BYTES_AT_A_TIME = 1 << 20
+_BYTES_AT_A_TIME = 1 << 20
 SECONDS = 60  # without a byte before a connection is given up
-SLOWEST = 1000  # bytes a second, over as many seconds
+_SLOWEST = 1000  # bytes a second, over as many seconds
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _append(response, part: Path, *, start: int, total: int, name: str) -> None:
     with part.open("ab" if start else "wb") as stream, progress as bar:
         while True:
             # Never read beyond the end: the server may send bytes endlessly.
-            wanted = min(BYTES_AT_A_TIME, total - done) if total else BYTES_AT_A_TIME
+            wanted = min(_BYTES_AT_A_TIME, total - done) if total else _BYTES_AT_A_TIME
             chunk = response.read1(wanted)
             if not chunk:
                 break
@@ -160,8 +160,8 @@ def _append(response, part: Path, *, start: int, total: int, name: str) -> None:
 
             passed = time.monotonic() - since
             if passed > SECONDS:
-                if done - done_before < SLOWEST * passed:
-                    raise OSError(f"fewer than {SLOWEST:,} bytes a second")
+                if done - done_before < _SLOWEST * passed:
+                    raise OSError(f"fewer than {_SLOWEST:,} bytes a second")
                 since = time.monotonic()
                 done_before = done
 

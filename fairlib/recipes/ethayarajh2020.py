@@ -12,19 +12,19 @@ from fairlib.data import load
 from fairlib.ledger import published
 from fairlib.recipes.originals import File, original, recipe, require_columns
 
-MULTINLI = "https://cims.nyu.edu/~sbowman/multinli/multinli_1.0.zip"
+_MULTINLI = "https://cims.nyu.edu/~sbowman/multinli/multinli_1.0.zip"
 MATCHED = File(
     "mnli/multinli_1.0_dev_matched.jsonl",
     sha256="9db14e02591c51b7c0401802382f01602ce97c21697a68a263f8c4b5958229a6",
     size=12_925_073,
-    url=MULTINLI,
+    url=_MULTINLI,
     member="multinli_1.0/multinli_1.0_dev_matched.jsonl",
 )
 MISMATCHED = File(
     "mnli/multinli_1.0_dev_mismatched.jsonl",
     sha256="65f3a993919f6a26f1468145a7ea2a7d8f5da175f1fee93a14315ba4fda0fd0e",
     size=13_460_535,
-    url=MULTINLI,
+    url=_MULTINLI,
     member="multinli_1.0/multinli_1.0_dev_mismatched.jsonl",
 )
 PARTIAL = File(
@@ -51,10 +51,10 @@ WINOMT = File(
     "(github.com/gabrielStanovsky/mt_gender); columns system, language, gold, "
     "predicted, count.",
 )
-WINOBIAS = (
+_WINOBIAS = (
     "https://raw.githubusercontent.com/uclanlp/corefBias/master/WinoBias/wino/data/"
 )
-SENTENCES = {
+_SENTENCES = {
     f"{stereotype}_stereotyped_type{kind}.txt.{split}": sha256
     for (stereotype, kind, split), sha256 in zip(
         product(("anti", "pro"), (1, 2), ("dev", "test")),
@@ -72,14 +72,14 @@ SENTENCES = {
     )
 }
 WINOBIAS_FILES = {
-    name: File(f"winobias/{name}", sha256=sha, url=WINOBIAS + name)
-    for name, sha in SENTENCES.items()
+    name: File(f"winobias/{name}", sha256=sha, url=_WINOBIAS + name)
+    for name, sha in _SENTENCES.items()
 }
 
 PAIRS_PER_GENRE = 2000
 # Pairs without a majority label in the mismatched genres. Not counted by us: reported
 # elsewhere, and confirmed in sum by the 9,832 labelled pairs of the mismatched dev set.
-MISMATCHED_WITHOUT_MAJORITY = {
+_MISMATCHED_WITHOUT_MAJORITY = {
     "facetoface": 26,
     "letters": 23,
     "nineeleven": 26,
@@ -88,7 +88,7 @@ MISMATCHED_WITHOUT_MAJORITY = {
 }
 
 
-def annotator_costs(annotations: pd.DataFrame) -> pd.DataFrame:
+def _annotator_costs(annotations: pd.DataFrame) -> pd.DataFrame:
     """Count the pairs by genre and cost.
 
     The cost of a pair is the share of its annotators who differ from its gold label. A
@@ -119,7 +119,7 @@ def _counted(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     return counts.sort_values(list(rows), ignore_index=True)
 
 
-def reconstructed_costs() -> pd.DataFrame:
+def _reconstructed_costs() -> pd.DataFrame:
     """Return the counts that follow from the printed means and the known counts.
 
     They stand in for the genuine files where these are not at hand.
@@ -140,7 +140,7 @@ def reconstructed_costs() -> pd.DataFrame:
     known = load("mnli_known_counts").set_index("genre")
     fifths = _sums_of_fifths()
     without = known["without_majority"].reindex(fifths.index)
-    without = without.fillna(pd.Series(MISMATCHED_WITHOUT_MAJORITY))
+    without = without.fillna(pd.Series(_MISMATCHED_WITHOUT_MAJORITY))
 
     # The rest of the fifths comes from pairs with 4 of 5 votes (one fifth each) and
     # with 3 of 5 votes (two fifths each).
@@ -221,7 +221,7 @@ def _allowed(printed: pd.DataFrame, total: int) -> tuple[pd.Series, pd.Series]:
     return np.ceil(fifths(-1).max(axis=1)), np.floor(fifths(+1).min(axis=1))
 
 
-@recipe(files=[MATCHED, MISMATCHED], bundle=reconstructed_costs)
+@recipe(files=[MATCHED, MISMATCHED], bundle=_reconstructed_costs)
 def mnli_costs() -> pd.DataFrame:
     """Pairs of MultiNLI's two dev sets by genre and cost."""
     columns = ["genre", "gold_label", "annotator_labels"]
@@ -229,7 +229,7 @@ def mnli_costs() -> pd.DataFrame:
     for file in (MATCHED, MISMATCHED):
         rows = pd.read_json(original(file), lines=True)
         parts.append(require_columns(rows, columns, file.path)[columns])
-    return annotator_costs(pd.concat(parts, ignore_index=True))
+    return _annotator_costs(pd.concat(parts, ignore_index=True))
 
 
 def _matched_pairs() -> pd.DataFrame:

@@ -16,9 +16,9 @@ from fairlib.recipes.photographs import MASKS
 from fairlib.recipes.wang2021 import EVERY
 
 SIDE = 36  # pixels
-CELL = 12  # an object lives in one of 3 x 3 cells
-GLYPH = 7
-COMMON = 0.03  # objects on at least this share of the images: enough to learn a glyph
+_CELL = 12  # an object lives in one of 3 x 3 cells
+_GLYPH = 7
+_COMMON = 0.03  # objects on at least this share of the images: enough to learn a glyph
 
 
 @dataclass(frozen=True)
@@ -155,9 +155,9 @@ def draw_images(
     for index in range(task.shape[1]):
         shown = np.flatnonzero(task[:, index])
         shift = generator.integers(-1, 2, (len(shown), 2))
-        corner = homes[index] * CELL + 2 + shift
-        rows = (corner[:, 0, None] + np.arange(GLYPH))[:, :, None]
-        columns = (corner[:, 1, None] + np.arange(GLYPH))[:, None, :]
+        corner = homes[index] * _CELL + 2 + shift
+        rows = (corner[:, 0, None] + np.arange(_GLYPH))[:, :, None]
+        columns = (corner[:, 1, None] + np.arange(_GLYPH))[:, None, :]
         place = (shown[:, None, None], rows, columns)
 
         share = generator.uniform(0.2, 1.0, (len(shown), 1, 1))
@@ -181,7 +181,7 @@ def _design(objects: int) -> tuple[np.ndarray, np.ndarray]:
     They are the same in every run, as a cat looks the same in every data set.
     """
     rng = np.random.default_rng(66)
-    glyphs = rng.integers(0, 2, (objects, GLYPH, GLYPH)).astype(np.float32)
+    glyphs = rng.integers(0, 2, (objects, _GLYPH, _GLYPH)).astype(np.float32)
     homes = rng.integers(0, 3, (objects, 2))
     return glyphs, homes
 
@@ -217,7 +217,7 @@ def common_objects() -> pd.DataFrame:
 
     images = table[["man", "woman"]].sum(axis=1)
     all_images = images[table["object"] == EVERY].item()
-    common = table[images >= COMMON * all_images]
+    common = table[images >= _COMMON * all_images]
     return common.sort_values(
         "object", key=_not_every, kind="stable", ignore_index=True
     )

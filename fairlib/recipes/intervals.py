@@ -13,7 +13,7 @@ from fairlib.recipes.originals import original, recipe, require_columns
 
 PRO_TEST = WINOBIAS_FILES["pro_stereotyped_type1.txt.test"]
 # The answers' pair i is the file's line i + 1, see `winobias_occupations`.
-FIRST_LINE = 1
+_FIRST_LINE = 1
 
 
 @recipe(files=[LLM, PRO_TEST])
@@ -32,7 +32,7 @@ def winobias_occupations() -> pd.DataFrame:
 
     columns = ["trial", "pair", "pro_correct", "anti_correct"]
     answers = require_columns(pd.read_csv(original(LLM)), columns, LLM.path)
-    occupation = occupations.loc[answers["pair"] - 1 + FIRST_LINE]
+    occupation = occupations.loc[answers["pair"] - 1 + _FIRST_LINE]
     answers = answers.assign(occupation=occupation.to_numpy())
 
     keys = ["trial", "occupation", "pro_correct", "anti_correct"]
@@ -64,9 +64,9 @@ def five_points() -> pd.DataFrame:
 
 # --- The gap between many groups: a simulation, since the truth must be known ---
 
-SETS = 400  # simulated for each design, from a seed of its own
+_SETS = 400  # simulated for each design, from a seed of its own
 REPLICATES = 500
-ROUNDING = 1e-12  # of a limit that equals the true gap
+_ROUNDING = 1e-12  # of a limit that equals the true gap
 _CHOICES = {
     "groups": (2, 3, 5, 10, 20),
     "size": (200, 1000),
@@ -127,14 +127,14 @@ def simulated_gaps(
         totals = np.geomspace(size / 20, size, groups).round().astype(int)
     truth = np.full(groups, rate)
     truth[-1] += gap
-    errors_of_sets = rng.binomial(totals, truth, size=(SETS, groups))
+    errors_of_sets = rng.binomial(totals, truth, size=(_SETS, groups))
 
     rows = []
     for method, limits in GAP_METHODS.items():
         intervals = [limits(errors, totals, rng) for errors in errors_of_sets]
         low, high = np.array(intervals).T
-        too_high = low > gap + ROUNDING
-        too_low = high < gap - ROUNDING
+        too_high = low > gap + _ROUNDING
+        too_low = high < gap - _ROUNDING
 
         coverage = 1 - np.mean(too_high | too_low)
         row = {
@@ -144,10 +144,10 @@ def simulated_gaps(
             "rate": rate,
             "gap": gap,
             "method": method,
-            "sets": SETS,
+            "sets": _SETS,
             "seed": seed,
             "coverage": coverage,
-            "error": np.sqrt(coverage * (1 - coverage) / SETS),
+            "error": np.sqrt(coverage * (1 - coverage) / _SETS),
             "missed_above": too_high.mean(),
             "missed_below": too_low.mean(),
             "width": (high - low).mean(),

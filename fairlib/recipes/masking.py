@@ -13,7 +13,7 @@ from fairlib.recipes.originals import recipe
 from fairlib.recipes.photographs import with_photographs
 
 # Of the objects: hard or easy to recognise beside noise of 0.2.
-CONTRASTS = {"faint": 0.8, "clear": 2.0}
+_CONTRASTS = {"faint": 0.8, "clear": 2.0}
 
 
 @recipe(files=[], costly=True)
@@ -26,7 +26,7 @@ def masking_runs() -> pd.DataFrame:
 
     objects = common_objects()
     tables = []
-    for name, contrast in CONTRASTS.items():
+    for name, contrast in _CONTRASTS.items():
         setting = masking.Setting(contrast=Contrast(objects=contrast))
         tables.append(masking.run(objects, setting=setting).assign(objects=name))
     table = pd.concat(tables).assign(inputs="generated images")

@@ -21,13 +21,13 @@ MODELS = ("VGG16", "AlexNet", "ResNet18")
 RATIOS = (1.5, 1.75, 2.0, 2.25, 2.5)
 RATIO_MODEL = "ResNet18"
 
-SETTINGS = [(model, "as is", None) for model in MODELS]
-SETTINGS += [(RATIO_MODEL, "weights", ratio) for ratio in RATIOS]
+_SETTINGS = [(model, "as is", None) for model in MODELS]
+_SETTINGS += [(RATIO_MODEL, "weights", ratio) for ratio in RATIOS]
 TRAININGS = {
     "coco": [{"mask": mask, "seed": seed} for mask, seed in product(MASKS, SEEDS)],
     "celeba": [
         {"task": task, "model": model, "balance": balance, "ratio": ratio, "seed": seed}
-        for task, (model, balance, ratio), seed in product(TASKS, SETTINGS, SEEDS)
+        for task, (model, balance, ratio), seed in product(TASKS, _SETTINGS, SEEDS)
     ],
 }
 TABLES = {"coco": "masking_runs", "celeba": "celeba_runs"}

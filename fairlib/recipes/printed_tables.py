@@ -21,7 +21,7 @@ from fairlib.recipes.wang2021 import COCO_RATIOS, LABELS, image_labels
 MASKS = ("none", "noisy", "full")
 # Half of the interval of the third paper's scripts, in standard deviations of ddof 0.
 PRINTED = 1.96 / np.sqrt(5)
-ROUNDING = 1e-6  # of sums of squares, which are whole numbers
+_ROUNDING = 1e-6  # of sums of squares, which are whole numbers
 
 # The objects that the third paper keeps, in the order of COCO's category numbers: the
 # paper's data set labels them in this order.
@@ -104,8 +104,8 @@ def _squares(
     # Of five numbers with this total, the most even ones have the smallest squares.
     shared, rest = np.divmod(total, 5)
     squares_of_even = 5 * shared**2 + rest * (2 * shared + 1)
-    smallest = np.maximum(np.ceil(lowest - ROUNDING), squares_of_even)
-    return smallest, np.floor(highest + ROUNDING)
+    smallest = np.maximum(np.ceil(lowest - _ROUNDING), squares_of_even)
+    return smallest, np.floor(highest + _ROUNDING)
 
 
 def possible(
@@ -248,7 +248,7 @@ def _rising(total: int, smallest: int, largest: int) -> np.ndarray:
         # rest is shared out.
         rest = left[row] - value
         chosen_squares = squares[row] + value**2
-        keep = chosen_squares + rest**2 / (4 - place) <= largest_shifted + ROUNDING
+        keep = chosen_squares + rest**2 / (4 - place) <= largest_shifted + _ROUNDING
         rows = np.column_stack([rows[row], value])[keep]
         squares = chosen_squares[keep]
         left = rest[keep]

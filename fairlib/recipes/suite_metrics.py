@@ -21,7 +21,7 @@ from fairlib.recipes.originals import recipe
 EXCHANGES = 9999
 RESAMPLES = 500
 SEED = 2021
-ALL_SEEDS = "all"
+_ALL_SEEDS = "all"
 TESTED = (
     "FPED*",
     "FNED*",
@@ -33,7 +33,7 @@ TESTED = (
     "ParityGap",
 )
 # The rows of Figure 2 that are missing from Figure 1.
-TESTED_BY_GROUP = ("FPRRatio", "FNRRatio", "PosAvgEG", "NegAvgEG")
+_TESTED_BY_GROUP = ("FPRRatio", "FNRRatio", "PosAvgEG", "NegAvgEG")
 SHOWN = (
     "FPED",
     "FNED",
@@ -46,9 +46,9 @@ SHOWN = (
     "PertSD",
     "PertSR",
 )
-ATTRIBUTES_BY_GROUP = ("gender", "names")  # shown group by group in Figure 2
-KEYS = ["model", "classes", "attribute"]
-COLUMNS = [
+_ATTRIBUTES_BY_GROUP = ("gender", "names")  # shown group by group in Figure 2
+_KEYS = ["model", "classes", "attribute"]
+_COLUMNS = [
     "seed",
     "metric",
     "class",
@@ -67,9 +67,9 @@ def suite_metrics() -> pd.DataFrame:
     """Metrics of two families of sentiment models on released suites, with tests."""
     outputs = load("suite_predictions", source="bundled")
     parts = {
-        key: of_suite(suite) for key, suite in outputs.groupby(KEYS, observed=True)
+        key: of_suite(suite) for key, suite in outputs.groupby(_KEYS, observed=True)
     }
-    return pd.concat(parts, names=KEYS).droplevel(-1).reset_index()
+    return pd.concat(parts, names=_KEYS).droplevel(-1).reset_index()
 
 
 def of_suite(
@@ -95,19 +95,19 @@ def of_suite(
     pandas.DataFrame
         One row per seed (and one for all seeds together), metric, class and group.
     """
-    by_group = suite["attribute"].iloc[0] in ATTRIBUTES_BY_GROUP
+    by_group = suite["attribute"].iloc[0] in _ATTRIBUTES_BY_GROUP
     texts = ["source", "group", "term", "label", "prediction"]
     outputs = suite.astype(dict.fromkeys(texts, str))
     if suite["classes"].iloc[0] == 2:
         outputs = outputs[outputs["label"] != "neutral"].drop(columns="p_neutral")
     runs = {
-        str(seed): run.drop(columns=[*KEYS, "seed"])
+        str(seed): run.drop(columns=[*_KEYS, "seed"])
         for seed, run in outputs.groupby("seed")
     }
 
     tested = {"positive": TESTED}
     if by_group:
-        tested = {"positive": TESTED + TESTED_BY_GROUP, "negative": ("AvgGF (TC)",)}
+        tested = {"positive": TESTED + _TESTED_BY_GROUP, "negative": ("AvgGF (TC)",)}
     rows = []
     for name, metrics in tested.items():
         examples = {
@@ -117,11 +117,11 @@ def of_suite(
         rows += [(seed, *key, *result) for (seed, *key), result in results.items()]
     for seed, run in runs.items():
         rows += _only_shown(seed, run, rng)
-    table = pd.DataFrame(rows, columns=COLUMNS)
+    table = pd.DataFrame(rows, columns=_COLUMNS)
 
     shown = table[table["metric"].isin(SHOWN)]
     means = shown.groupby(["metric", "class", "group"], sort=False)["value"].mean()
-    of_all_seeds = means.reset_index().assign(seed=ALL_SEEDS)
+    of_all_seeds = means.reset_index().assign(seed=_ALL_SEEDS)
     table = pd.concat([table, of_all_seeds], ignore_index=True)
     return table[(table["group"] == ACCUMULATED) | by_group].round(7)
 
@@ -181,7 +181,7 @@ def tests(
     rows = {}
     for key in values[next(iter(runs))]:
         metric = metrics[key[0]]
-        for seed in [*runs, ALL_SEEDS]:
+        for seed in [*runs, _ALL_SEEDS]:
             (value,) = _mean(metric, values, key, seed)
             null = _mean(metric, exchanged, key, seed)
             again = _mean(metric, resampled, key, seed)
@@ -197,7 +197,7 @@ def tests(
 
 def _mean(metric: Metric, values: dict[str, dict], key: tuple, seed: str) -> np.ndarray:
     """Return the values of one seed, or the mean over all: geometric for a ratio."""
-    if seed != ALL_SEEDS:
+    if seed != _ALL_SEEDS:
         return values[seed][key]
 
     of_all_seeds = np.stack([of_seed[key] for of_seed in values.values()])

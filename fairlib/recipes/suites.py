@@ -23,11 +23,11 @@ from fairlib.metrics import sequences
 from fairlib.recipes.originals import File, at_hand, original
 from fairlib.recipes.templates import ATTRIBUTES
 
-EXAMPLE = DATA / "templates"
-COMMIT = "4e24cf02101c86c960b2453406ab7c448d528753"
+_EXAMPLE = DATA / "templates"
+_COMMIT = "4e24cf02101c86c960b2453406ab7c448d528753"
 RELEASED = (
     "https://raw.githubusercontent.com/amazon-science/generalized-fairness-metrics/"
-    f"{COMMIT}"
+    f"{_COMMIT}"
 )
 _CHECKSUMS = {
     "templates": {
@@ -137,7 +137,7 @@ _HEADS = [
     "students",
     "character",
 ]
-SLOT = re.compile(r"\{(?P<article>a:)?(?P<name>\w+)\}")
+_SLOT = re.compile(r"\{(?P<article>a:)?(?P<name>\w+)\}")
 # A hyphen is a token of its own, as in the released suite.
 TOKEN = re.compile(r"'s\b|\w+(?:'(?!s\b)\w+)*|[^\w\s]")
 
@@ -225,7 +225,7 @@ def _tagged(
 
     `entities` looks like "UK:U-LOC|{country}:U-LOC".
     """
-    slot = SLOT.search(template)
+    slot = _SLOT.search(template)
     expected = [pair.rsplit(":", 1) for pair in entities.split("|")]
 
     def next_tag(token: str) -> str:
@@ -395,7 +395,7 @@ def fill(template: str, words: str) -> str:
         article = "an" if words[0].lower() in "aeiou" else "a"
         return f"{article} {text}"
 
-    return SLOT.sub(phrase, template)
+    return _SLOT.sub(phrase, template)
 
 
 def _check_attribute(attribute: str) -> None:
@@ -438,7 +438,7 @@ def _templates(attribute: str, genuine: bool) -> pd.DataFrame:
 
 
 def _slot_names(template: str) -> list[str]:
-    return [slot["name"] for slot in SLOT.finditer(template)]
+    return [slot["name"] for slot in _SLOT.finditer(template)]
 
 
 def _terms(attribute: str, genuine: bool) -> pd.DataFrame:
@@ -528,7 +528,7 @@ def _group(name: str) -> str:
 
 
 def _path(name: str, genuine: bool) -> Path:
-    return original(ORIGINALS[name]) if genuine else EXAMPLE / name
+    return original(ORIGINALS[name]) if genuine else _EXAMPLE / name
 
 
 def _read(name: str, genuine: bool) -> pd.DataFrame:

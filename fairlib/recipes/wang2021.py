@@ -42,10 +42,10 @@ EVERY = "(every image)"  # in place of an object: all images of a gender
 
 # More than the training images: twelve digits leave one fraction with a denominator
 # below it.
-MOST_IMAGES = 25_000
+_MOST_IMAGES = 25_000
 # A multiple is ruled out where the development images would be as few, or as many, so
 # rarely.
-LEVEL = 0.001
+_LEVEL = 0.001
 
 
 def _majorities(table: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -100,7 +100,7 @@ def coco_training() -> pd.DataFrame:
     """
     ratios = pd.read_csv(original(COCO_RATIOS), dtype=str).set_index("object")
     shares = ratios["training_ratio"]
-    fractions = [Fraction(share).limit_denominator(MOST_IMAGES) for share in shares]
+    fractions = [Fraction(share).limit_denominator(_MOST_IMAGES) for share in shares]
     men = np.array([fraction.numerator for fraction in fractions])
     images = np.array([fraction.denominator for fraction in fractions])
     all_images = images[shares.index.get_loc("person")]
@@ -109,12 +109,12 @@ def coco_training() -> pd.DataFrame:
     development = labels[shares.index].sum().to_numpy()
 
     # An image that shows the object is a training image with the probability `share`.
-    multiples = np.arange(1, MOST_IMAGES // images.min())[:, None]
+    multiples = np.arange(1, _MOST_IMAGES // images.min())[:, None]
     counts = multiples * images
     share = all_images / (all_images + len(labels))
     fewer = stats.binom.cdf(counts, counts + development, share)
     more = stats.binom.sf(counts - 1, counts + development, share)
-    possible = (2 * np.minimum(fewer, more) >= LEVEL) & (counts <= all_images)
+    possible = (2 * np.minimum(fewer, more) >= _LEVEL) & (counts <= all_images)
 
     distance = np.abs(counts / all_images - development / len(labels))
     last_possible = len(possible) - 1 - possible[::-1].argmax(axis=0)

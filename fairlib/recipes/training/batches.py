@@ -21,7 +21,7 @@ CASINGS = (
     ("miXed", r".*[A-Z].*"),
     ("other", r".*"),
 )
-PATTERNS = [re.compile(pattern, re.DOTALL) for _, pattern in CASINGS]
+_PATTERNS = [re.compile(pattern, re.DOTALL) for _, pattern in CASINGS]
 
 
 def casing(word: str) -> int:
@@ -45,7 +45,7 @@ def casing(word: str) -> int:
     ['number', 'letters and digits', 'miXed', 'other']
     """
     return next(
-        number for number, pattern in enumerate(PATTERNS) if pattern.fullmatch(word)
+        number for number, pattern in enumerate(_PATTERNS) if pattern.fullmatch(word)
     )
 
 

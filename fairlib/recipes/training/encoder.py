@@ -24,7 +24,7 @@ from fairlib.data import DataError, write_whole
 from fairlib.recipes.training.batches import CASINGS, casing, length_batches, padded
 
 PACKAGED = "all-MiniLM-L6-v2"
-IGNORED = -100  # the label of padding, which cross entropy leaves out
+_IGNORED = -100  # the label of padding, which cross entropy leaves out
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ def fit(
                     _targets(labels, batch, settings), device=device
                 )
                 loss = nn.functional.cross_entropy(
-                    logits.flatten(0, -2), target.flatten(), ignore_index=IGNORED
+                    logits.flatten(0, -2), target.flatten(), ignore_index=_IGNORED
                 )
 
                 optimizer.zero_grad()
@@ -354,7 +354,7 @@ def predict(model: Classifier, data: Encoded, *, settings: Settings) -> np.ndarr
     return np.concatenate(results)
 
 
-def saved_facts(path: Path) -> dict | None:
+def _saved_facts(path: Path) -> dict | None:
     """Return the facts that decided the saved weights, or None where there are none."""
     if not path.exists():
         return None
@@ -417,7 +417,7 @@ def trained(
         model = Classifier(pretrained, classes=classes, settings=settings)
 
     all_facts = facts | asdict(settings) | {"seed": seed, "classes": classes}
-    if saved_facts(path) == all_facts:
+    if _saved_facts(path) == all_facts:
         model.load_state_dict(load_file(path))
         return model
 
@@ -461,4 +461,4 @@ def _targets(labels: Sequence, batch: np.ndarray, settings: Settings) -> np.ndar
     """Return the class numbers of a batch."""
     if not settings.per_word:
         return np.array([labels[place] for place in batch], dtype=np.int64)
-    return padded([labels[place] for place in batch], fill=IGNORED)
+    return padded([labels[place] for place in batch], fill=_IGNORED)

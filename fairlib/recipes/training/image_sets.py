@@ -21,11 +21,11 @@ from fairlib.recipes.celeba import GROUP, read_released
 from fairlib.recipes.originals import require_columns
 from fairlib.recipes.photographs import MASKS
 
-PERSON = 1  # COCO's category
-CELEBA_SPLITS = {"training": "train", "validation": "valid", "test": "test"}
+_PERSON = 1  # COCO's category
+_CELEBA_SPLITS = {"training": "train", "validation": "valid", "test": "test"}
 # Of the training images: the sizes in the released coco_validation_indices.pkl.
-VALIDATION_SHARE = 5_413 / 22_966
-ARRAYS = {
+_VALIDATION_SHARE = 5_413 / 22_966
+_ARRAYS = {
     ("multiarray", "_reconstruct"),
     ("multiarray", "scalar"),
     ("numpy", "ndarray"),
@@ -135,7 +135,7 @@ class _Data(pickle.Unpickler):
     """
 
     def find_class(self, module: str, name: str) -> object:
-        is_array = (module.rpartition(".")[2], name) in ARRAYS
+        is_array = (module.rpartition(".")[2], name) in _ARRAYS
         if not is_array or not module.startswith("numpy"):
             raise pickle.UnpicklingError(f"{module}.{name} is not data")
         return getattr(np if module == "numpy" else np._core.multiarray, name)
@@ -243,7 +243,7 @@ def coco(folder: Path, objects: tuple[str, ...]) -> dict[str, ImageSet]:
     table = table[table["image_id"].isin(annotations.marks)].sort_values("image_id")
     train = table[table["split"] == "train"]
     order = np.random.default_rng(2021).permutation(len(train))
-    validation, training = np.split(order, [round(VALIDATION_SHARE * len(train))])
+    validation, training = np.split(order, [round(_VALIDATION_SHARE * len(train))])
     rows_of_sets = {
         "training": train.iloc[np.sort(training)],
         "validation": train.iloc[np.sort(validation)],
@@ -301,7 +301,7 @@ def celeba(folder: Path, tasks: tuple[str, ...]) -> dict[str, ImageSet]:
     require_columns(table, [*tasks, GROUP], labels)
 
     sets = {}
-    for name, split in CELEBA_SPLITS.items():
+    for name, split in _CELEBA_SPLITS.items():
         rows = table[table["split"] == split]
         images = Path(folder) / "img_align_celeba"
         sets[name] = ImageSet(
@@ -327,7 +327,7 @@ def _regions(
     people = np.zeros((height, width), dtype=bool)
     objects = np.zeros((height, width), dtype=bool)
     for mark in marks_of_images[index]:
-        if mark["category_id"] == PERSON:
+        if mark["category_id"] == _PERSON:
             people |= outline(mark["segmentation"], size)
         elif mark["category_id"] in categories:
             objects |= outline(mark["segmentation"], size)

@@ -47,10 +47,10 @@ DEVIATION = np.array([0.229, 0.224, 0.225], dtype=np.float32)
 # Learning rates for CelebA, of appendix A.2; and that of the released runs at a ratio,
 # although they train ResNet18.
 RATES = {"VGG16": 0.00014, "AlexNet": 0.0003, "ResNet18": 0.0001}
-RATIO_RATE = 0.00014
+_RATIO_RATE = 0.00014
 
-BATCHES_AHEAD = 3  # that are read while the network is busy
-FOLDERS = {"coco": "train2014", "celeba": "img_align_celeba"}
+_BATCHES_AHEAD = 3  # that are read while the network is busy
+_FOLDERS = {"coco": "train2014", "celeba": "img_align_celeba"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ def setting_of(images: str, training: dict) -> Setting:
     ratio = training["ratio"]
     return Setting(
         network=network,
-        rate=RATES[network] if ratio is None else RATIO_RATE,
+        rate=RATES[network] if ratio is None else _RATIO_RATE,
         momentum=0.9,
         decay=5e-4,
         epochs=10,
@@ -328,9 +328,9 @@ def _batches(
     ]
     with ThreadPoolExecutor(setting.workers) as pool:
         reading = [
-            pool.map(read, order[part], seeds[part]) for part in parts[:BATCHES_AHEAD]
+            pool.map(read, order[part], seeds[part]) for part in parts[:_BATCHES_AHEAD]
         ]
-        for part, later in zip_longest(parts, parts[BATCHES_AHEAD:]):
+        for part, later in zip_longest(parts, parts[_BATCHES_AHEAD:]):
             pixels = np.stack(list(reading.pop(0)))
             if later:
                 reading.append(pool.map(read, order[later], seeds[later]))
@@ -385,7 +385,9 @@ def main() -> None:
     """Train on the photographs that are there."""
     folder = originals_folder()
     at_hand = [
-        which for which, images in FOLDERS.items() if (folder / which / images).is_dir()
+        which
+        for which, images in _FOLDERS.items()
+        if (folder / which / images).is_dir()
     ]
     if not at_hand:
         raise DataError(

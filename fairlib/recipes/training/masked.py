@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-SENTENCES_AT_A_TIME = 16
+_SENTENCES_AT_A_TIME = 16
 
 MASK = "[MASK]"
 
@@ -42,8 +42,8 @@ def masked_model(model, tokenizer) -> Score:
         model.eval()
         probabilities = []
         with torch.inference_mode():
-            for start in range(0, len(sentences), SENTENCES_AT_A_TIME):
-                part = sentences[start : start + SENTENCES_AT_A_TIME]
+            for start in range(0, len(sentences), _SENTENCES_AT_A_TIME):
+                part = sentences[start : start + _SENTENCES_AT_A_TIME]
                 blanks = [text.replace(MASK, tokenizer.mask_token) for text in part]
                 batch = tokenizer(blanks, return_tensors="pt", padding=True)
                 is_blank = batch["input_ids"] == tokenizer.mask_token_id

@@ -21,8 +21,8 @@ from fairlib.amplification.cooccurrence import count
 from fairlib.amplification.measures import calibrated_threshold
 from fairlib.recipes.training.tallies import assess
 
-EPOCHS = 10  # the paper's
-TREES = 100
+_EPOCHS = 10  # the paper's
+_TREES = 100
 BALANCES = ("weights", "subsample")
 
 
@@ -254,7 +254,7 @@ def _trees(train: Examples, weights, valid: Examples, inputs: np.ndarray, rng):
     """Train gradient boosting; each node looks at a random third of the features."""
     seed = int(rng.integers(2**31))
     model = HistGradientBoostingClassifier(
-        max_iter=TREES, max_features=1 / 3, early_stopping=False, random_state=seed
+        max_iter=_TREES, max_features=1 / 3, early_stopping=False, random_state=seed
     )
     model.fit(train.inputs, train.task, sample_weight=weights)
     return model.predict_proba(valid.inputs)[:, 1], model.predict_proba(inputs)[:, 1]
@@ -269,7 +269,7 @@ def _by_epochs(
     """
     lowest_loss = np.inf
     scores = None
-    for _ in range(EPOCHS):
+    for _ in range(_EPOCHS):
         order = rng.permutation(len(train.task))
         weight = None if weights is None else weights[order]
         model.partial_fit(

@@ -21,7 +21,7 @@ from fairlib.recipes.suites import fill_slot
 ENTITIES = ("LOC", "MISC", "ORG", "PER")
 TAGS = ("O", *(f"{place}-{entity}" for entity in ENTITIES for place in "BILU"))
 # Instead of -inf, which would give NaN where every path is impossible.
-IMPOSSIBLE = -1e9
+_IMPOSSIBLE = -1e9
 
 
 def bilou_from_iob(tags: Sequence[str], sentence: Sequence[int]) -> np.ndarray:
@@ -116,8 +116,8 @@ def best_sequence(log_probability: np.ndarray, lengths: np.ndarray) -> np.ndarra
         )
 
     may_follow = _allowed()
-    may_end = np.where([tag[0] in "OLU" for tag in TAGS], 0.0, IMPOSSIBLE)
-    may_begin = np.where([tag[0] in "OBU" for tag in TAGS], 0.0, IMPOSSIBLE)
+    may_end = np.where([tag[0] in "OLU" for tag in TAGS], 0.0, _IMPOSSIBLE)
+    may_begin = np.where([tag[0] in "OBU" for tag in TAGS], 0.0, _IMPOSSIBLE)
 
     # Sentences x positions x tags; shorter sentences leave places empty.
     is_token = np.arange(lengths.max()) < lengths[:, None]
@@ -155,4 +155,4 @@ def _allowed() -> np.ndarray:
 
     within_entity = opens[:, None] & continues & (entity[:, None] == entity)
     between_entities = ~opens[:, None] & ~continues
-    return np.where(within_entity | between_entities, 0.0, IMPOSSIBLE)
+    return np.where(within_entity | between_entities, 0.0, _IMPOSSIBLE)

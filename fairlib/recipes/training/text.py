@@ -38,11 +38,11 @@ CLASSES = {
     "semeval3": ("negative", "neutral", "positive"),
     "conll2003": tags.TAGS,
 }
-SPLITS = ("dev", "test")
+_SPLITS = ("dev", "test")
 SUITE = ["attribute", "source", "group", "term", "label"]
 ENTITY_SUITE = ["source", "group", "term", "position", "slot", "label", "released"]
-SCORES = ["split", "class", "gold", "predicted", "correct"]
-DIGITS = 5  # of a stored probability
+_SCORES = ["split", "class", "gold", "predicted", "correct"]
+_DIGITS = 5  # of a stored probability
 _OUTCOMES: dict[str, list] = {}  # by task: three tables are made from the same runs
 
 
@@ -107,7 +107,7 @@ def scores() -> pd.DataFrame:
         outcome.scores.assign(model=outcome.model, task=outcome.task, seed=outcome.seed)
         for outcome in outcomes()
     ]
-    return pd.concat(tables, ignore_index=True)[["model", "task", "seed", *SCORES]]
+    return pd.concat(tables, ignore_index=True)[["model", "task", "seed", *_SCORES]]
 
 
 def outcomes(tasks: tuple[str, ...] = TASKS) -> list[Outcome]:
@@ -226,7 +226,7 @@ def kept(path: Path, facts: str, make: Callable[[], Outcome]) -> Outcome:
                     task=str(saved["task"]),
                     model=str(saved["model"]),
                     seed=int(saved["seed"]),
-                    scores=pd.DataFrame({name: saved[name] for name in SCORES}),
+                    scores=pd.DataFrame({name: saved[name] for name in _SCORES}),
                     log_probability=saved["logs"],
                 )
 
@@ -238,7 +238,7 @@ def kept(path: Path, facts: str, make: Callable[[], Outcome]) -> Outcome:
         "seed": outcome.seed,
         "logs": outcome.log_probability,
     }
-    for name in SCORES:
+    for name in _SCORES:
         arrays[name] = np.array(outcome.scores[name].tolist())
 
     def write(beside: Path) -> None:
@@ -381,7 +381,7 @@ def _outcome(
 ) -> Outcome:
     """Apply a trained model to the dev and test splits, and to the suites."""
     tables = []
-    for split in SPLITS:
+    for split in _SPLITS:
         examples, labels = training_data(task, split)
         tables.append(count(task, labels, predict(examples)).assign(split=split))
     return Outcome(
@@ -493,7 +493,7 @@ def entity_table(outcome: Outcome) -> pd.DataFrame:
     kinds = pd.Series([f"p_{tag.rpartition('-')[2]}" for tag in tags.TAGS])
     of_tags = pd.DataFrame(np.exp(outcome.log_probability))
     of_kinds = of_tags.T.groupby(kinds).sum().T
-    probability = of_kinds.round(DIGITS).astype(np.float32)
+    probability = of_kinds.round(_DIGITS).astype(np.float32)
     columns = ["model", "seed", *ENTITY_SUITE, "prediction"]
     return pd.concat([table[columns], probability], axis=1)
 
@@ -503,7 +503,7 @@ def rounded(log_probability: np.ndarray) -> np.ndarray:
 
     So they compress well, and do not differ between machines.
     """
-    return np.round(np.exp(log_probability), DIGITS).astype(np.float32)
+    return np.round(np.exp(log_probability), _DIGITS).astype(np.float32)
 
 
 def _tidy(tables: list[pd.DataFrame]) -> pd.DataFrame:

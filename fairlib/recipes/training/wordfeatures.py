@@ -16,7 +16,7 @@ from fairlib.recipes.training.batches import CASINGS, casing
 
 SENTIMENT = "TF-IDF + logistic regression"
 TAGGER = "word features + logistic regression"
-WINDOW = (-2, -1, 1, 2)  # the neighbours whose words are features too
+_WINDOW = (-2, -1, 1, 2)  # the neighbours whose words are features too
 
 
 def sentiment_model() -> Pipeline:
@@ -72,8 +72,8 @@ def _features(
     form = written[here]
 
     return [
-        *(f"{step}:{lower[here + step]}" for step in WINDOW),
-        *(f"{step}~{written[here + step]}" for step in WINDOW),
+        *(f"{step}:{lower[here + step]}" for step in _WINDOW),
+        *(f"{step}~{written[here + step]}" for step in _WINDOW),
         *(f"^{word[:size]}" for size in (2, 3, 4)),
         *(f"{word[-size:]}$" for size in (2, 3, 4)),
         f"{lower[here - 1]}|{word}",
