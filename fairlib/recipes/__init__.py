@@ -1,4 +1,5 @@
-"""How every bundled table is computed from genuine files: one module per source, a recipe per table.
+"""How every bundled table is computed from genuine files.
 
-Nothing here is needed to read a bundled table; a table's card names the module that holds its recipe.
+There is one module per source, and a recipe per table. Nothing here is needed to read a
+bundled table; a table's card names the module that holds its recipe.
 """

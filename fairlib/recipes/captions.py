@@ -1,9 +1,11 @@
-"""What six captioning models say about 10,840 COCO images: who is in the picture, and which objects are there?
+"""What six captioning models say about 10,840 COCO images.
 
-The word lists are the whole method, and stand here to be read. They are made for the captions of models trained on
-COCO, which use some 800 words: lower case, no names. A caption's words are matched whole, in singular and plural.
-Tables hold counts and figures computed from them only: no caption and no image's labels leave the genuine files, but
-for the eight captions that notebook 07c quotes.
+Who is in the picture, and which objects are there? The word lists are the whole method,
+and can be read here. They are made for the captions of models trained on COCO, which
+use some 800 words, in lower case and without names. A caption's words are matched
+whole, in singular and plural. Tables hold only counts and figures computed from counts:
+no caption and no image's labels leave the genuine files, except the eight captions that
+notebook 07c quotes.
 """
 
 import numpy as np
@@ -27,21 +29,35 @@ from fairlib.recipes.wang2021 import (
 CAPTIONS = File(
     "coco/captions_eccv2018.parquet",
     sha256="2c077400068be64f391a3d869843910e964b95e63dfe5a16e3d22a8b702ae647",
-    how="The captions of Hendricks et al. 2018, released again in github.com/princetonvisualai/directional-bias-amp "
-    "(coco_captioning/final_captions_eccv2018/*.json): columns image_id, baseline_ft, balanced, upweight, confusion, "
-    "confident, equalizer.",
+    how="The captions of Hendricks et al. 2018, released again in "
+    "github.com/princetonvisualai/directional-bias-amp "
+    "(coco_captioning/final_captions_eccv2018/*.json): columns image_id, baseline_ft, "
+    "balanced, upweight, confusion, confident, equalizer.",
 )
 MODELS = ("baseline_ft", "balanced", "upweight", "confusion", "confident", "equalizer")
-NAMED_OFTEN = 25  # an object that the Baseline names in fewer captions is hardly a task of these models
-A_LITTLE = 1e-4  # by which an image's weight is changed to see its influence
+# An object that the Baseline names in fewer captions is hardly a task of these models.
+_NAMED_OFTEN = 25
+_A_LITTLE = 1e-4  # by which an image's weight is changed to see its influence
 
-MEASURES = ("A->T", "A->T blind", "A->T excess", "T->A", "T->A blind", "T->A excess")
+_MEASURES = ("A->T", "A->T blind", "A->T excess", "T->A", "T->A blind", "T->A excess")
 
-# Nouns and reflexives that say who is in the picture. Possessives (his, her) may speak of another person: left out.
+# Nouns and reflexives that say who is in the picture. Possessives (his, her) are left
+# out, since they may speak of another person.
 GENDER_WORDS = {
     "man": (
-        *("man", "men", "male", "males", "boy", "boys", "gentleman", "gentlemen"),
-        *("guy", "guys", "groom", "cowboy", "himself"),
+        "man",
+        "men",
+        "male",
+        "males",
+        "boy",
+        "boys",
+        "gentleman",
+        "gentlemen",
+        "guy",
+        "guys",
+        "groom",
+        "cowboy",
+        "himself",
     ),
     "woman": (
         "woman",
@@ -57,7 +73,8 @@ GENDER_WORDS = {
     ),
 }
 
-# COCO's category: how captions name it, where the category's own name (and its plural) is not all.
+# How captions name COCO's categories, where they use other words than the category's
+# own name and its plural.
 OBJECT_WORDS = {
     "airplane": ("airplane", "plane", "jet", "jetliner", "biplane"),
     "baseball_bat": ("bat", "baseball bat"),
@@ -93,73 +110,102 @@ OBJECT_WORDS = {
     "umbrella": ("umbrella", "parasol"),
     "wine_glass": ("wine glass", "glass of wine", "glasses of wine"),
 }
-NOT_BEFORE = {
+# A hot dog is no dog, and a dirt bike is no bicycle.
+_NOT_BEFORE = {
     "dog": ("hot ",),
     "bike": ("dirt ", "motor "),
-}  # a hot dog is no dog, a dirt bike no bicycle
+}
 
 
 def read_gender(captions: pd.Series) -> pd.DataFrame:
-    """Return boolean columns man and woman: whether a caption names one, the other, both or neither."""
+    """Return whether a caption names a man, a woman, both or neither.
+
+    Parameters
+    ----------
+    captions : pandas.Series of str
+        The captions.
+
+    Returns
+    -------
+    pandas.DataFrame of bool
+        Columns man and woman.
+    """
     return pd.DataFrame(
         {gender: _names(captions, words) for gender, words in GENDER_WORDS.items()}
     )
 
 
 def read_objects(captions: pd.Series, objects: list[str]) -> pd.DataFrame:
-    """Return one boolean column per object (COCO's category, with underscores): whether a caption names it."""
-    named = {
-        name: OBJECT_WORDS.get(name, (name.replace("_", " "),)) for name in objects
-    }
-    return pd.DataFrame(
-        {
-            name: _names(captions, words, ending="(?:e?s)?")
-            for name, words in named.items()
-        }
-    )
+    """Return whether a caption names an object.
+
+    Parameters
+    ----------
+    captions : pandas.Series of str
+        The captions.
+    objects : list of str
+        COCO's categories, with underscores.
+
+    Returns
+    -------
+    pandas.DataFrame of bool
+        One column per object.
+    """
+    columns = {}
+    for name in objects:
+        words = OBJECT_WORDS.get(name, (name.replace("_", " "),))
+        columns[name] = _names(captions, words, ending="(?:e?s)?")
+    return pd.DataFrame(columns)
 
 
 def _names(
     captions: pd.Series, words: tuple[str, ...], *, ending: str = ""
 ) -> pd.Series:
-    if missing := int(captions.isna().sum()):
+    """Return whether captions have one of these words, whole."""
+    missing = int(captions.isna().sum())
+    if missing:
         raise ValueError(f"captions must be texts, found {missing} missing")
-    before = "".join(
-        f"(?<!{other})" for word in words for other in NOT_BEFORE.get(word, ())
-    )
-    return captions.str.contains(
-        rf"{before}\b(?:{'|'.join(words)}){ending}\b", case=False, regex=True
-    )
+
+    preceding = [before for word in words for before in _NOT_BEFORE.get(word, ())]
+    not_after = "".join(f"(?<!{before})" for before in preceding)
+    pattern = rf"{not_after}\b(?:{'|'.join(words)}){ending}\b"
+    return captions.str.contains(pattern, case=False, regex=True)
 
 
 @recipe(files=[CAPTIONS, LABELS, COCO_RATIOS])
 def coco_captions() -> pd.DataFrame:
-    """Images by captioning model, object and gender: labelled, and named in the caption.
+    """Images by captioning model, object and gender, as labelled and as captioned.
 
-    images, there : of this gender; and with the object in its labels.
-    named, named_there : the caption names the object; and it is there.
-    called_man, called_woman, called_both : among the images with the object, who the caption names (both counts in the
-        first two as well). In the rows of "(every image)", among all images of the gender.
+    Returns
+    -------
+    pandas.DataFrame
+        One row per model, gender and object. "(every image)" stands for any object.
+
+        - `images`, `there`: images of this gender, and those with the object in their
+          labels.
+        - `named`, `named_there`: the caption names the object, and the object is there.
+        - `called_man`, `called_woman`, `called_both`: whom the caption names, among the
+          images with the object. An image whose caption names both counts in the first
+          two columns as well.
     """
     captions, labels = _captioned()
     objects = objects_but_person()
     there = labels[objects].assign(**{EVERY: True})[[EVERY, *objects]]
+
     tables = []
     for model in MODELS:
-        named = read_objects(captions[model], objects).assign(**{EVERY: False})[
-            there.columns
-        ]
+        named = read_objects(captions[model], objects).assign(**{EVERY: False})
+        named = named[there.columns]
         called = read_gender(captions[model])
         called["both"] = called["man"] & called["woman"]
+
         parts = {"there": there, "named": named, "named_there": named & there}
-        parts |= {
-            f"called_{who}": there.mul(called[who], axis=0)
-            for who in (*GENDERS, "both")
-        }
+        for who in (*GENDERS, "both"):
+            parts[f"called_{who}"] = there.mul(called[who], axis=0)
         counts = {
             part: flags.groupby(labels["gender"]).sum().stack()
             for part, flags in parts.items()
         }
+
         table = pd.DataFrame(counts).rename_axis(["gender", "object"]).reset_index()
         images = table["gender"].map(labels["gender"].value_counts())
         table.insert(0, "model", model)
@@ -170,44 +216,61 @@ def coco_captions() -> pd.DataFrame:
 
 @recipe(files=[CAPTIONS, LABELS, TRAINING, COCO_RATIOS])
 def coco_caption_amplification() -> pd.DataFrame:
-    """Bias amplification by model, object and measure, and its change from the Baseline, with standard errors.
+    """Bias amplification by model, object and measure, with standard errors.
 
-    The standard errors need the images one by one: the infinitesimal jackknife (Jaeckel 1972), the root of the sum of
-    the squared influences of the images. No random numbers are drawn, and all models are read on the same images.
-    Directions y_at are those of the training data: the released share of men with an object against the share of men
-    among all training images. Objects that the Baseline names in at least 25 captions; "(every image)" is their mean,
-    the aggregate of eq. (2).
+    The table has each value and its change from the Baseline, for objects that the
+    Baseline names in at least 25 captions. "(every image)" is the mean over these
+    objects, the aggregate of eq. (2). Directions y_at are those of the training data:
+    the released share of men with an object against the share of men among all training
+    images.
 
-    measures: A->T; T->A among the captions that name exactly one gender. "blind" is what a captioner of the same error
-    rates would have whose errors in one thing do not depend on the other. A->T blind: an object is named as often where
-    it is there, and as often where it is not, for men as for women. T->A blind: men are called women as often as by
-    this model, and women men, each at their own rate, whatever the object. "excess" is the rest.
+    Notes
+    -----
+    *Measures.* A->T; T->A among the captions that name exactly one gender. "blind" is
+    the value of a captioner that has the same error rates, but whose errors in one
+    thing do not depend on the other: for A->T blind, an object is named as often where
+    it is there, and as often where it is not there, for men as for women; for T->A
+    blind, men are called women as often as by this model, and women men, each at their
+    own rate, whatever the object. "excess" is the value minus "blind".
+
+    *Standard errors* need the images one by one. They are those of the infinitesimal
+    jackknife (Jaeckel 1972), the root of the sum of the squared influences of the
+    images. No random numbers are drawn, and all models are read on the same images.
     """
     captions, labels = _captioned()
     named = read_objects(captions["baseline_ft"], objects_but_person()).sum()
-    objects = list(named.index[named >= NAMED_OFTEN])
+    objects = list(named.index[named >= _NAMED_OFTEN])
+
     genders = training_genders()
-    train = training_counts(
-        coco_mals(), objects, men=genders["man"] / sum(genders.values())
-    )
+    share_of_men = genders["man"] / sum(genders.values())
+    train = training_counts(coco_mals(), objects, men=share_of_men)
     lean = 2 * directions(train) - 1  # +1 where a gender goes with an object
-    rows, baseline = [], {}
+
+    tables = []
+    baseline: dict[str, np.ndarray] = {}
     for model in MODELS:
-        for measure, values in _measures(
-            _totals(_features(captions[model], labels, objects)), lean
-        ).items():
-            values = np.concatenate(
-                [np.nanmean(values, axis=1, keepdims=True), values], axis=1
-            )
+        totals = _totals(_features(captions[model], labels, objects))
+        for measure, by_object in _measures(totals, lean).items():
+            mean = np.nanmean(by_object, axis=1, keepdims=True)
+            values = np.concatenate([mean, by_object], axis=1)
             change = values - baseline.setdefault(measure, values)
-            columns = {"measure": measure, "model": model, "object": [EVERY, *objects]}
-            columns |= {"value": values[0], "standard_error": _standard_error(values)}
-            columns |= {"change": change[0], "change_error": _standard_error(change)}
-            rows.append(pd.DataFrame(columns))
-    found = pd.concat(rows).sort_values(
-        "measure", key=lambda names: names.map(MEASURES.index), kind="stable"
+            columns = {
+                "measure": measure,
+                "model": model,
+                "object": [EVERY, *objects],
+                "value": values[0],
+                "standard_error": _standard_error(values),
+                "change": change[0],
+                "change_error": _standard_error(change),
+            }
+            tables.append(pd.DataFrame(columns))
+
+    return pd.concat(tables).sort_values(
+        "measure",
+        key=lambda names: names.map(_MEASURES.index),
+        kind="stable",
+        ignore_index=True,
     )
-    return found.reset_index(drop=True)
 
 
 def _captioned() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -215,100 +278,131 @@ def _captioned() -> tuple[pd.DataFrame, pd.DataFrame]:
     captions = require_columns(
         pd.read_parquet(original(CAPTIONS)), ["image_id", *MODELS], CAPTIONS.path
     )
-    labels = (
-        image_labels().set_index("image_id").loc[captions["image_id"]].reset_index()
-    )
+    by_image = image_labels().set_index("image_id")
+    labels = by_image.loc[captions["image_id"]].reset_index()
     return captions.reset_index(drop=True), labels
 
 
 def _features(
     captions: pd.Series, labels: pd.DataFrame, objects: list[str]
-) -> dict[tuple, np.ndarray]:
-    """Return what `_measures` needs the sums of, each images x columns: labels and what the captions say, by gender."""
-    there, named = (
-        labels[objects].to_numpy(dtype=bool),
-        read_objects(captions, objects).to_numpy(),
-    )
+) -> dict[tuple[str, str], np.ndarray]:
+    """Return what `_measures` needs the sums of, each images x columns, by gender."""
+    there = labels[objects].to_numpy(dtype=bool)
+    named = read_objects(captions, objects).to_numpy()
     called = read_gender(captions)
+    called_one_gender = (called["man"] ^ called["woman"]).to_numpy()[:, None]
+
     features = {}
     for gender in GENDERS:
         of_gender = (labels["gender"] == gender).to_numpy()[:, None]
-        one = (called["man"] ^ called["woman"]).to_numpy()[:, None] & of_gender
-        wrong = one & ~called[[gender]].to_numpy()
-        features |= {
-            ("images", gender): of_gender,
-            ("there", gender): there & of_gender,
-        }
-        features |= {
-            ("named", gender): named & of_gender,
-            ("named there", gender): named & there & of_gender,
-        }
-        features |= {("one", gender): one, ("one there", gender): one & there}
-        features |= {("wrong", gender): wrong, ("wrong there", gender): wrong & there}
+        called_one = called_one_gender & of_gender
+        called_wrong = called_one & ~called[[gender]].to_numpy()
+
+        features["images", gender] = of_gender
+        features["there", gender] = there & of_gender
+        features["named", gender] = named & of_gender
+        features["named there", gender] = named & there & of_gender
+        features["one", gender] = called_one
+        features["one there", gender] = called_one & there
+        features["wrong", gender] = called_wrong
+        features["wrong there", gender] = called_wrong & there
     return features
 
 
-def _totals(features: dict[tuple, np.ndarray]) -> dict[tuple, np.ndarray]:
-    """Return (1 + images) x columns for each feature: its sums, then those with one image weighing a little more."""
-    none = {name: np.zeros((1, flags.shape[1])) for name, flags in features.items()}
-    return {
-        name: flags.sum(axis=0) + A_LITTLE * np.vstack([none[name], flags])
-        for name, flags in features.items()
-    }
+def _totals(
+    features: dict[tuple[str, str], np.ndarray],
+) -> dict[tuple[str, str], np.ndarray]:
+    """Return (1 + images) x columns for each feature, for the jackknife.
+
+    The first row are the sums. In each further row one image weighs a little more.
+    """
+    totals = {}
+    for name, flags in features.items():
+        unchanged = np.zeros((1, flags.shape[1]))
+        totals[name] = flags.sum(axis=0) + _A_LITTLE * np.vstack([unchanged, flags])
+    return totals
 
 
 def _standard_error(values: np.ndarray) -> np.ndarray:
-    """Return the infinitesimal jackknife's standard error of values made from `_totals`, by column."""
-    return np.sqrt((((values[1:] - values[0]) / A_LITTLE) ** 2).sum(axis=0))
+    """Return the infinitesimal jackknife's standard error by column, see `_totals`."""
+    influences = (values[1:] - values[0]) / _A_LITTLE
+    return np.sqrt((influences**2).sum(axis=0))
 
 
 def _measures(
-    totals: dict[tuple, np.ndarray], lean: np.ndarray
+    totals: dict[tuple[str, str], np.ndarray], lean: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return each of `MEASURES`, rows of totals x objects."""
-    images, there, named, right = (
-        {g: totals[what, g] for g in GENDERS}
-        for what in ("images", "there", "named", "named there")
-    )
-    share = {g: there[g] / images[g] for g in GENDERS}
-    seen = sum(right.values()) / sum(
-        there.values()
-    )  # how often an object is named where it is there
-    made_up = (sum(named.values()) - sum(right.values())) / (
-        sum(images.values()) - sum(there.values())
-    )
+    """Return the values of `_MEASURES`, each rows of totals x objects."""
+    a_to_t, a_to_t_blind = _attribute_to_task(totals, lean)
+    t_to_a, t_to_a_blind = _task_to_attribute(totals, lean)
+    return {
+        "A->T": a_to_t,
+        "A->T blind": a_to_t_blind,
+        "A->T excess": a_to_t - a_to_t_blind,
+        "T->A": t_to_a,
+        "T->A blind": t_to_a_blind,
+        "T->A excess": t_to_a - t_to_a_blind,
+    }
+
+
+def _by_gender(
+    totals: dict[tuple[str, str], np.ndarray], feature: str
+) -> dict[str, np.ndarray]:
+    return {gender: totals[feature, gender] for gender in GENDERS}
+
+
+def _balance(change: dict[str, np.ndarray], lean: np.ndarray) -> np.ndarray:
+    """Return the mean change over the genders, positive where the association grows."""
     man, woman = GENDERS
+    return (lean[0] * change[man] + lean[1] * change[woman]) / 2
 
-    def balance(change):
-        """Return the mean over the genders of a change, counted positive where it goes with the association."""
-        return (lean[0] * change[man] + lean[1] * change[woman]) / 2
 
-    a_to_t = balance({g: named[g] / images[g] - share[g] for g in GENDERS})
-    a_to_t_blind = balance(
-        {g: seen * share[g] + made_up * (1 - share[g]) - share[g] for g in GENDERS}
-    )
-    one, wrong = (
-        {g: totals[f"{what} there", g] for g in GENDERS} for what in ("one", "wrong")
-    )
-    rate = {g: totals["wrong", g] / totals["one", g] for g in GENDERS}
-    together = one[man] + one[woman]
+def _attribute_to_task(
+    totals: dict[tuple[str, str], np.ndarray], lean: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return A->T, and A->T of a captioner whose errors do not depend on the gender."""
+    images = _by_gender(totals, "images")
+    there = _by_gender(totals, "there")
+    named = _by_gender(totals, "named")
+    right = _by_gender(totals, "named there")
+    share = {gender: there[gender] / images[gender] for gender in GENDERS}
+
+    # How often an object is named where it is there, and where it is not.
+    sum_there = sum(there.values())
+    sum_right = sum(right.values())
+    rate_there = sum_right / sum_there
+    rate_absent = (sum(named.values()) - sum_right) / (sum(images.values()) - sum_there)
+
+    change = {}
+    change_blind = {}
+    for gender in GENDERS:
+        change[gender] = named[gender] / images[gender] - share[gender]
+        blind = rate_there * share[gender] + rate_absent * (1 - share[gender])
+        change_blind[gender] = blind - share[gender]
+    return _balance(change, lean), _balance(change_blind, lean)
+
+
+def _task_to_attribute(
+    totals: dict[tuple[str, str], np.ndarray], lean: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return T->A, and T->A of a captioner whose errors do not depend on the object."""
+    man, woman = GENDERS
+    called_one = _by_gender(totals, "one there")
+    wrong = _by_gender(totals, "wrong there")
+
+    # Each gender is called wrong at its own rate, whatever the object.
+    wrong_blind = {}
+    for gender in GENDERS:
+        rate = totals["wrong", gender] / totals["one", gender]
+        wrong_blind[gender] = called_one[gender] * rate
+
+    together = called_one[man] + called_one[woman]
     together = np.where(together > 0, together, np.nan)
 
-    def called_men(wrong):
-        """Return women called men less men called women, per image with the object: women lose what men gain."""
+    def called_men(wrong: dict[str, np.ndarray]) -> np.ndarray:
+        """Return women called men minus men called women, per image with the object."""
+        # Women lose what men gain.
         gain = (wrong[woman] - wrong[man]) / together
-        return balance({man: gain, woman: -gain})
+        return _balance({man: gain, woman: -gain}, lean)
 
-    t_to_a, t_to_a_blind = (
-        called_men(wrong),
-        called_men({g: one[g] * rate[g] for g in GENDERS}),
-    )
-    found = (
-        a_to_t,
-        a_to_t_blind,
-        a_to_t - a_to_t_blind,
-        t_to_a,
-        t_to_a_blind,
-        t_to_a - t_to_a_blind,
-    )
-    return dict(zip(MEASURES, found, strict=True))
+    return called_men(wrong), called_men(wrong_blind)

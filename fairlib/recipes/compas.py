@@ -1,4 +1,7 @@
-"""COMPAS: ProPublica's public records of 7,214 people, their risk scores and what happened within two years."""
+"""COMPAS: ProPublica's public records of 7,214 people.
+
+The records hold risk scores, and what happened within two years.
+"""
 
 import pandas as pd
 
@@ -15,22 +18,27 @@ COLUMNS = ["race", "decile_score", "two_year_recid"]
 
 @recipe(files=[COMPAS])
 def compas_scores() -> pd.DataFrame:
-    """People by race, decile score (1 to 10) and whether they were charged again within two years."""
+    """People by race, decile score (1 to 10) and new charges within two years."""
     return _counted(_people())
 
 
 @recipe(files=[COMPAS])
 def compas_filtered() -> pd.DataFrame:
-    """People by race, decile score and new charges, of the 6,172 whom ProPublica's filter keeps.
+    """People by race, decile score and new charges, of those in ProPublica's analysis.
 
-    Kept: screened within 30 days of the arrest, with a known record, for more than an ordinary traffic offence, and
-    with a score. These are the people of paper 3's Figure 6.
+    ProPublica's filter keeps 6,172 people: screened within 30 days of the arrest, with
+    a known record, for more than an ordinary traffic offence, and with a score. These
+    are the people of paper 3's Figure 6.
     """
     columns = ["days_b_screening_arrest", "is_recid", "c_charge_degree", "score_text"]
-    everybody = require_columns(_people(), columns, COMPAS.path)
-    days, record, degree, score = (everybody[name] for name in columns)
+    people = require_columns(_people(), columns, COMPAS.path)
+
+    screened_in_time = people["days_b_screening_arrest"].abs().le(30)
+    has_record = people["is_recid"].ne(-1)
+    more_than_traffic = people["c_charge_degree"].ne("O")
+    has_score = people["score_text"].notna()
     return _counted(
-        everybody[days.abs().le(30) & record.ne(-1) & degree.ne("O") & score.notna()]
+        people[screened_in_time & has_record & more_than_traffic & has_score]
     )
 
 
@@ -40,10 +48,6 @@ def _people() -> pd.DataFrame:
 
 
 def _counted(people: pd.DataFrame) -> pd.DataFrame:
-    return (
-        people[COLUMNS]
-        .value_counts()
-        .rename("count")
-        .reset_index()
-        .sort_values(COLUMNS, ignore_index=True)
-    )
+    """Count the people by race, score and outcome."""
+    counts = people[COLUMNS].value_counts().rename("count").reset_index()
+    return counts.sort_values(COLUMNS, ignore_index=True)

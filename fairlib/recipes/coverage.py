@@ -1,10 +1,12 @@
-"""The coverage laboratory: does an interval contain the truth as often as it says, and how wide is it?
+"""The coverage laboratory: how often an interval contains the truth, and its width.
 
-Where the counts of 0-1 costs decide, every table that has any chance is looked at, so that the coverage is exact; where
-the order of the examples does (betting), experiments are simulated and the Monte-Carlo error stands beside the result.
+Where the interval depends only on the counts of 0-1 costs, every table that can occur
+is enumerated, so that the coverage is exact. Where it depends on the order of the
+examples (betting), experiments are simulated, and the Monte-Carlo error is reported.
 """
 
 from bisect import bisect_left
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -27,19 +29,22 @@ from fairlib.intervals.planning import (
 from fairlib.intervals.proportions import limits, newcombe
 
 SEED = 20  # of the whole grid; experiment number i draws from default_rng([SEED, i])
-NUMBERS = (
-    13,
-    4,
-)  # per design of two groups, and of pairs; more than there are methods, so that these may change
+
+# How many numbers a design takes up: more than there are methods, so that methods may
+# be added without changing the numbers of the other experiments.
+_NUMBERS_PER_DESIGN_OF_GROUPS = 13
+_NUMBERS_PER_DESIGN_OF_PAIRS = 4
+
 SIZES = (50, 100, 500, 1000)
 GAMMAS = (0.1, 0.3, 0.5)
-RATES = (0.02, 0.05, 0.2, 0.475)  # error rate of the better group
-BIASES = (0.0, 0.05)
+RATES = (0.02, 0.05, 0.2, 0.475)  # error rates of the better group
+_BIASES = (0.0, 0.05)
 ERRORS = (0.05, 0.2, 0.475)  # of the better group, in the table of examples needed
-DISCORDANT = (0.06, 0.3, 0.9)  # share of pairs in which exactly one goes wrong
+_DISCORDANT = (0.06, 0.3, 0.9)  # share of pairs in which exactly one side goes wrong
 EXPERIMENTS = 10_000  # where the order matters
-BATCH = 2000  # experiments at a time: bounds the memory
-WIDTHS = 200  # experiments whose whole interval is computed
+_EXPERIMENTS_AT_A_TIME = 2000  # bounds the memory
+_EXPERIMENTS_WITH_WIDTH = 200  # whose whole interval is computed
+_ROUNDING = 1e-12  # of a limit that equals the truth
 
 
 def independent(
@@ -52,265 +57,407 @@ def independent(
     alpha: float = 0.05,
     rng=0,
 ) -> dict:
-    """Return coverage, its Monte-Carlo error and the mean width for two independent groups of 0-1 costs."""
-    if METHODS[method].counts is None:
-        return _simulated(
-            partial(games_of_groups, (n_a, n_b), (rate_a, rate_b)),
-            rate_a - rate_b,
-            alpha,
-            rng,
-        )
-    (x_a, weight_a), (x_b, weight_b) = likely(n_a, rate_a), likely(n_b, rate_b)
-    x_a, x_b, weight = x_a[:, None], x_b[None, :], np.outer(weight_a, weight_b)
+    """Return the coverage and the mean width for two independent groups.
+
+    Parameters
+    ----------
+    method : str
+        A name in `fairlib.bounds.METHODS`.
+    n_a, n_b : int
+        Number of examples of each group.
+    rate_a, rate_b : float
+        Probability that an example of the group has the cost 1 (and not 0).
+    alpha : float, default 0.05
+        1 minus the confidence of the interval.
+    rng : numpy.random.Generator or int, default 0
+        Random numbers; only a method that depends on the order of examples draws any.
+
+    Returns
+    -------
+    dict
+        coverage, error (the Monte-Carlo standard error of the coverage), width, and how
+        the result was computed ("enumerated" or "simulated").
+    """
     truth = rate_a - rate_b
+    counts_method = METHODS[method].counts
+    if counts_method is None:
+        draw = partial(games_of_groups, (n_a, n_b), (rate_a, rate_b))
+        return _simulated(draw, truth, alpha, rng)
+
+    likely_a, weight_a = likely(n_a, rate_a)
+    likely_b, weight_b = likely(n_b, rate_b)
+    x_a = likely_a[:, None]
+    x_b = likely_b[None, :]
+    weight = np.outer(weight_a, weight_b)
+
+    tables = (x_a, n_a, x_b, n_b)
     if method == "exact_unconditional":
-        covered, width = _exact(x_a, n_a, x_b, n_b, truth, alpha)
+        # This interval is slow to compute: whether it misses the truth is tested, and
+        # the width is that of the middle table.
+        contains_truth = ~_exact_misses(tables, truth, alpha)
+        middle = (int(np.median(x_a)), n_a, int(np.median(x_b)), n_b)
+        low, high = counts_method(*middle, alpha=alpha)
     else:
-        low, high = METHODS[method].counts(x_a, n_a, x_b, n_b, alpha=alpha)
-        covered, width = _contains(low, high, truth), high - low
-    return _summary(covered, width, weight)
+        low, high = counts_method(*tables, alpha=alpha)
+        contains_truth = _contains(low, high, truth)
+    return _summary(contains_truth, high - low, weight)
 
 
 def paired(
     method: str, n: int, bias: float, discordant: float, *, alpha: float = 0.05, rng=0
 ) -> dict:
-    """Return the same for n pairs, in a share `discordant` of which exactly one side goes wrong."""
-    if METHODS[method].counts is None:
-        return _simulated(
-            partial(games_of_pairs, n, (discordant + bias) / 2, discordant),
-            bias,
-            alpha,
-            rng,
-        )
-    p_a, p_b = (discordant + bias) / 2, (discordant - bias) / 2
-    (only_a, weight_a), (only_b, _) = likely(n, p_a), likely(n, p_b)
-    only_a, only_b = only_a[:, None], only_b[None, :]
+    """Return the coverage and the mean width for pairs of examples.
+
+    Parameters
+    ----------
+    method : str
+        A name in `fairlib.bounds.METHODS`, of a method for pairs.
+    n : int
+        Number of pairs.
+    bias : float
+        True difference between the error rates of the two sides.
+    discordant : float
+        Share of pairs in which exactly one side goes wrong.
+    alpha : float, default 0.05
+        1 minus the confidence of the interval.
+    rng : numpy.random.Generator or int, default 0
+        Random numbers; only a method that depends on the order of examples draws any.
+
+    Returns
+    -------
+    dict
+        As for `independent`.
+    """
+    counts_method = METHODS[method].counts
+    if counts_method is None:
+        draw = partial(games_of_pairs, n, (discordant + bias) / 2, discordant)
+        return _simulated(draw, bias, alpha, rng)
+
+    p_a = (discordant + bias) / 2
+    p_b = (discordant - bias) / 2
+    likely_a, weight_a = likely(n, p_a)
+    likely_b, _ = likely(n, p_b)
+    only_a = likely_a[:, None]
+    only_b = likely_b[None, :]
     weight = weight_a[:, None] * stats.binom.pmf(only_b, n - only_a, p_b / (1 - p_a))
-    possible = np.minimum(
-        only_b, n - only_a
-    )  # what has no weight must be a table nevertheless
-    low, high = METHODS[method].counts(only_a, possible, n, alpha=alpha)
+
+    # A table without weight must nevertheless be a table: no more than n pairs.
+    possible_b = np.minimum(only_b, n - only_a)
+    low, high = counts_method(only_a, possible_b, n, alpha=alpha)
     return _summary(_contains(low, high, bias), high - low, weight)
 
 
 def grid(*, progress: bool = False) -> pd.DataFrame:
-    """Return a row per method and truth: what `data/bundled/coverage` holds. Five minutes on one core."""
+    """Return the coverage of every method for every design of the laboratory.
+
+    This is the table in `data/bundled/coverage`. It takes five minutes on one core.
+
+    Parameters
+    ----------
+    progress : bool, default False
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per method and design.
+    """
     designs = [
         {"n": n, "gamma": gamma, "rate": rate, "bias": bias}
-        for n, gamma, rate, bias in product(SIZES, GAMMAS, RATES, BIASES)
-    ] + [
-        {"n": n, "bias": bias, "discordant": share}
-        for n, bias, share in product(SIZES, BIASES, DISCORDANT)
+        for n, gamma, rate, bias in product(SIZES, GAMMAS, RATES, _BIASES)
     ]
-    rows, number = [], 0
-    for truth in tqdm(designs, disable=not progress):
-        pairs = "discordant" in truth
-        for place, method in enumerate(
-            name for name, known in METHODS.items() if known.paired == pairs
-        ):
-            rng = np.random.default_rng([SEED, number + place])
-            if pairs:
-                result = paired(method, **truth, rng=rng)
-            else:
-                n_a, rate = round(truth["n"] * truth["gamma"]), truth["rate"]
-                result = independent(
-                    method, n_a, rate + truth["bias"], truth["n"] - n_a, rate, rng=rng
-                )
-            rows.append({"method": method, **truth, **result, "number": number + place})
-        number += NUMBERS[pairs]
-    columns = [
-        "method",
-        "n",
-        "gamma",
-        "rate",
-        "bias",
-        "discordant",
-        "coverage",
-        "error",
-        "width",
-        "how",
-        "number",
+    designs += [
+        {"n": n, "bias": bias, "discordant": discordant}
+        for n, bias, discordant in product(SIZES, _BIASES, _DISCORDANT)
     ]
-    return pd.DataFrame(rows)[columns].round({"coverage": 6, "error": 6, "width": 6})
+
+    rows = []
+    first_number = 0
+    for design in tqdm(designs, disable=not progress):
+        pairs = "discordant" in design
+        methods = [name for name, method in METHODS.items() if method.paired == pairs]
+        for number, method in enumerate(methods, start=first_number):
+            result = _cell(method, design, np.random.default_rng([SEED, number]))
+            rows.append({"method": method, **design, **result, "number": number})
+
+        if pairs:
+            first_number += _NUMBERS_PER_DESIGN_OF_PAIRS
+        else:
+            first_number += _NUMBERS_PER_DESIGN_OF_GROUPS
+
+    parameters = ["method", "n", "gamma", "rate", "bias", "discordant"]
+    results = ["coverage", "error", "width", "how", "number"]
+    table = pd.DataFrame(rows)[[*parameters, *results]]
+    return table.round({"coverage": 6, "error": 6, "width": 6})
 
 
-def _contains(low, high, truth) -> np.ndarray:
-    return (low <= truth + 1e-12) & (truth - 1e-12 <= high)
+def _cell(method: str, design: dict, rng: np.random.Generator) -> dict:
+    """Return the coverage of one method for one design of the grid."""
+    if "discordant" in design:
+        return paired(method, **design, rng=rng)
+
+    n_a = round(design["n"] * design["gamma"])
+    n_b = design["n"] - n_a
+    rate_b = design["rate"]
+    rate_a = rate_b + design["bias"]
+    return independent(method, n_a, rate_a, n_b=n_b, rate_b=rate_b, rng=rng)
 
 
-def _summary(covered, width, weight) -> dict:
-    total = (
-        weight.sum()
-    )  # 1, but for what lies farther out than seven standard deviations
-    coverage, mean = (
-        float((weight * covered).sum() / total),
-        float((weight * width).sum() / total),
-    )
-    return {"coverage": coverage, "error": 0.0, "width": mean, "how": "enumerated"}
+def _contains(low, high, truth: float) -> np.ndarray:
+    """Return whether intervals contain the truth, but for rounding."""
+    return (low <= truth + _ROUNDING) & (truth - _ROUNDING <= high)
 
 
-def _exact(x_a, n_a, x_b, n_b, truth, alpha) -> tuple[np.ndarray, float]:
-    """Return whether each table's interval contains the truth, from one test of it, and one width, the middle's."""
-    above = exact_rejections(n_a, n_b, truth, alpha)[x_a, x_b]
-    below = exact_rejections(n_b, n_a, -truth, alpha).T[x_a, x_b]
-    middle_a, middle_b = int(np.median(x_a)), int(np.median(x_b))
-    low, high = METHODS["exact_unconditional"].counts(
-        middle_a, n_a, middle_b, n_b, alpha=alpha
-    )
-    return ~(above | below), high - low
+def _summary(contains_truth, width, weight: np.ndarray) -> dict:
+    """Return the weighted means over all tables that were enumerated."""
+    # The weights add up to 1, but for tables beyond seven standard deviations.
+    total = weight.sum()
+    return {
+        "coverage": float((weight * contains_truth).sum() / total),
+        "error": 0.0,
+        "width": float((weight * width).sum() / total),
+        "how": "enumerated",
+    }
+
+
+def _exact_misses(tables: tuple, truth: float, alpha: float) -> np.ndarray:
+    """Return whether each table's exact interval misses the truth, by testing it."""
+    x_a, n_a, x_b, n_b = tables
+    too_high = exact_rejections(n_a, n_b, truth, alpha)[x_a, x_b]
+    too_low = exact_rejections(n_b, n_a, -truth, alpha).T[x_a, x_b]
+    return too_high | too_low
 
 
 def exact_rejections(
     n_a: int, n_b: int, difference: float, alpha: float, *, rates: int = 200
 ) -> np.ndarray:
-    """Return for every table, by enumeration of all, whether its exact limit is above a difference.
+    """Return for every table whether its exact lower limit is above a difference.
 
-    For each of many pairs of rates with that difference: how probable are the tables as extreme? The largest of those
-    near the table's own rates decides. Between the pairs that are looked at nothing is, unlike in the interval itself.
+    For each of many pairs of rates with that difference, the function computes how
+    probable the tables are that are as extreme. The largest of these probabilities for
+    rates near the table's own rates decides. Unlike the interval itself, this function
+    does not look between the pairs of rates.
+
+    Parameters
+    ----------
+    n_a, n_b : int
+        Number of examples of each group.
+    difference : float
+        The difference of rates that is tested, rate of A minus rate of B.
+    alpha : float
+        1 minus the confidence of the interval.
+    rates : int, default 200
+        Number of pairs of rates.
+
+    Returns
+    -------
+    numpy.ndarray of bool
+        Element [x_a, x_b] is about the table with these numbers of costs 1.
     """
-    x_a, x_b = np.arange(n_a + 1)[:, None], np.arange(n_b + 1)[None, :]
-    order = newcombe(x_a, n_a, x_b, n_b, alpha=alpha)[0].ravel()
+    x_a = np.arange(n_a + 1)[:, None]
+    x_b = np.arange(n_b + 1)[None, :]
+
+    # A table is as extreme as another if Newcombe's lower limit is as high or higher.
+    tables = (x_a, n_a, x_b, n_b)
+    order = newcombe(*tables, alpha=alpha)[0].ravel()
     ranked = np.argsort(-order, kind="stable")
-    ties = (
-        np.searchsorted(-order[ranked], -order + TIE, side="right") - 1
-    )  # the last that is as extreme
-    (low_a, high_a), (low_b, high_b) = (
-        limits(x, n, APART * alpha / 4) for x, n in ((x_a, n_a), (x_b, n_b))
-    )
+    last_as_extreme = np.searchsorted(-order[ranked], -order + TIE, side="right") - 1
+
+    low_a, high_a = limits(x_a, n_a, APART * alpha / 4)
+    low_b, high_b = limits(x_b, n_b, APART * alpha / 4)
+
     largest = np.zeros((n_a + 1, n_b + 1))
     shares = np.sin(np.linspace(0, np.pi / 2, rates)) ** 2
     for rate_b in shares * (1 - abs(difference)) + max(0.0, -difference):
         rate_a = min(max(rate_b + difference, 0.0), 1.0)
         weight = stats.binom.pmf(x_a, n_a, rate_a) * stats.binom.pmf(x_b, n_b, rate_b)
-        probability = np.cumsum(weight.ravel()[ranked])[ties].reshape(largest.shape)
-        near = (
-            (low_a <= rate_a)
-            & (rate_a <= high_a)
-            & (low_b <= rate_b)
-            & (rate_b <= high_b)
-        )
-        largest = np.where(near, np.maximum(largest, probability), largest)
+        cumulated = np.cumsum(weight.ravel()[ranked])
+        probability = cumulated[last_as_extreme].reshape(largest.shape)
+
+        near_a = (low_a <= rate_a) & (rate_a <= high_a)
+        near_b = (low_b <= rate_b) & (rate_b <= high_b)
+        larger = np.maximum(largest, probability)
+        largest = np.where(near_a & near_b, larger, largest)
+
     return (largest <= (0.5 - APART) * alpha) & (x_a / n_a - x_b / n_b >= difference)
 
 
-def _simulated(draw, truth: float, alpha: float, rng) -> dict:
-    """Return the same from simulated experiments; their order is random already, so that nothing needs a shuffle."""
-    rng = np.random.default_rng(rng)
-    covered, width = [], None
-    for start in range(0, EXPERIMENTS, BATCH):
-        shares = draw(rng, min(BATCH, EXPERIMENTS - start))
+def _simulated(draw: Callable, truth: float, alpha: float, rng) -> dict:
+    """Return coverage, its error and the width from simulated experiments.
+
+    The experiments come in random order, so that the examples need no shuffle.
+    """
+    generator = np.random.default_rng(rng)
+
+    contains_truth = []
+    width = None
+    for start in range(0, EXPERIMENTS, _EXPERIMENTS_AT_A_TIME):
+        experiments = min(_EXPERIMENTS_AT_A_TIME, EXPERIMENTS - start)
+        shares = draw(generator, experiments)
         too_high = betting.rejects(shares, (1 + truth) / 2, alpha=alpha / 2)
         too_low = betting.rejects(1 - shares, (1 - truth) / 2, alpha=alpha / 2)
-        covered.append(~(too_high | too_low))
+        contains_truth.append(~(too_high | too_low))
+
         if width is None:
-            low, above = (
-                _lower_ends(values, alpha / 2)
-                for values in (shares[:, :WIDTHS], 1 - shares[:, :WIDTHS])
-            )
+            first = slice(_EXPERIMENTS_WITH_WIDTH)
+            low = _lower_limits(shares[:, first], alpha / 2)
+            above = _lower_limits(1 - shares[:, first], alpha / 2)
             width = 2 * (1 - above - low)
-    coverage = float(np.concatenate(covered).mean())
-    error = float(np.sqrt(coverage * (1 - coverage) / EXPERIMENTS))
+
+    coverage = float(np.concatenate(contains_truth).mean())
     return {
         "coverage": coverage,
-        "error": error,
+        "error": float(np.sqrt(coverage * (1 - coverage) / EXPERIMENTS)),
         "width": float(width.mean()),
         "how": "simulated",
     }
 
 
-def _lower_ends(values: np.ndarray, alpha: float) -> np.ndarray:
-    zeros, ones = np.zeros(values.shape[1]), np.ones(values.shape[1])
-    return bisection(
-        lambda mean: betting.rejects(values, mean, alpha=alpha), zeros, ones, steps=14
-    )
+def _lower_limits(values: np.ndarray, alpha: float) -> np.ndarray:
+    """Return the lower limit of each experiment's mean, by betting."""
+    zeros = np.zeros(values.shape[1])
+    ones = np.ones(values.shape[1])
+
+    def rejected(mean: np.ndarray) -> np.ndarray:
+        return betting.rejects(values, mean, alpha=alpha)
+
+    return bisection(rejected, zeros, ones, steps=14)
 
 
-# --- Examples for five points -----------------------------------------------------------------------------------------
+# --- Examples that a claim of five points needs ---
 
 
 def five_points(*, progress: bool = False) -> pd.DataFrame:
-    """Return how many examples (or pairs) a claim of five points needs, by every method: `data/bundled/five_points`.
+    """Return how many examples, or pairs, a claim of five points needs.
 
-    power is NaN for an observed difference of exactly .05, .8 for a true one that is to be found four times in five.
+    This is the table in `data/bundled/five_points`.
+
+    Parameters
+    ----------
+    progress : bool, default False
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per method, error rate (or share of discordant pairs) and power. A power
+        of NaN asks for an interval without 0 when exactly .05 is observed. A power of
+        .8 asks that a true difference of .05 is detected four times in five.
     """
-    powers = (None, 0.8)
-    jobs = [
-        (method, {"error": error}, power)
+    designs = [
+        (method, {"error": error})
         for method in METHODS
+        if not METHODS[method].paired
         for error in ERRORS
-        for power in powers
     ]
-    jobs = [job for job in jobs if not METHODS[job[0]].paired] + [
-        (method, {"error": 0.3, "discordant": discordant}, power)
+    designs += [
+        (method, {"error": 0.3, "discordant": discordant})
         for method in METHODS
         if METHODS[method].paired
-        for discordant in DISCORDANT
-        for power in powers
+        for discordant in _DISCORDANT
     ]
+    jobs = list(product(designs, (None, 0.8)))
+
     rows = []
-    for method, truth, power in tqdm(jobs, disable=not progress):
-        n = (
-            sample_size(0.05, method=method, power=power, **truth)
-            if power
-            else observed_size(method, **truth)
-        )
-        rows.append({"method": method, **truth, "power": power, "n": n})
-    table = pd.DataFrame(rows)[["method", "error", "discordant", "power", "n"]].astype(
-        {"power": float}
-    )
-    return table.assign(error=table["error"].where(table["discordant"].isna()))
+    for (method, design), power in tqdm(jobs, disable=not progress):
+        if power is None:
+            n = observed_size(method, **design)
+        else:
+            n = sample_size(0.05, method=method, power=power, **design)
+        rows.append({"method": method, **design, "power": power, "n": n})
+
+    table = pd.DataFrame(rows)[["method", "error", "discordant", "power", "n"]]
+    error = table["error"].where(table["discordant"].isna())
+    return table.astype({"power": float}).assign(error=error)
 
 
 def observed_size(
     method: str, *, error: float, discordant: float | None = None, bias: float = 0.05
 ) -> int:
-    """Return how many examples (balanced groups) or pairs exclude 0 when exactly `bias` is observed.
+    """Return how many examples exclude 0 when exactly this bias is observed.
 
-    The question of Ethayarajh 2020, eq. 4, asked of every method. Only such numbers are tried, where counts must be
-    whole, as make all of them whole. By betting, 0 is excluded in at least half of 1,000 shuffles.
+    This is the question of Ethayarajh 2020, eq. 4, for any method. Where counts must be
+    whole numbers, only sample sizes are tried for which all counts are whole. A method
+    by betting excludes 0 if it does so in at least half of 1,000 shuffles.
+
+    Parameters
+    ----------
+    method : str
+        A name in `fairlib.bounds.METHODS`.
+    error : float
+        Observed error rate of the better group (of two groups of the same size).
+    discordant : float, optional
+        For pairs: observed share of pairs in which exactly one side goes wrong.
+    bias : float, default 0.05
+        Observed difference of the error rates.
+
+    Returns
+    -------
+    int
+        Number of examples of both groups together, or number of pairs.
     """
-    shares = [0.5, 0.5 * (error + bias), 0.5 * error]
-    if METHODS[method].paired:
-        shares = [(discordant + bias) / 2, (discordant - bias) / 2]
-    whole = METHODS[method].counts is None or method == "exact_unconditional"
-    step = (
-        int(
-            np.lcm.reduce(
-                [
-                    Fraction(share).limit_denominator(1000).denominator
-                    for share in shares
-                ]
-            )
-        )
-        if whole
-        else 1
-    )
+    counts_method = METHODS[method].counts
+    whole = counts_method is None or method == "exact_unconditional"
+    step = 1
+    if whole:
+        step = _size_of_whole_counts(_shares_of(method, error, discordant, bias))
 
-    def excludes(times: int) -> bool:
-        n = times * step
-        n_a, n_b = (n // 2, n - n // 2) if whole else (n / 2, n / 2)
-        table = (shares[0] * n, shares[1] * n, n)
-        if not METHODS[method].paired:
-            table = ((error + bias) * n_a, n_a, error * n_b, n_b)
-        if METHODS[method].counts is None:
+    def excludes_zero(times: int) -> bool:
+        table = _observed_table(
+            method, times * step, error, discordant=discordant, bias=bias, whole=whole
+        )
+        if counts_method is None:
             return _mostly_excluded(table)
-        return bool(
-            METHODS[method].counts(
-                *(map(round, table) if whole else table), alpha=0.05
-            )[0]
-            > 0
-        )
+        counts = map(round, table) if whole else table
+        low, _ = counts_method(*counts, alpha=0.05)
+        return bool(low > 0)
 
-    most = max(50 // step, 1)
-    fewest = most - 1
-    while not excludes(most):
-        fewest, most = most, 2 * most
-    tried = range(fewest + 1, most)
-    return step * (fewest + 1 + bisect_left(tried, True, key=excludes))
+    enough = max(50 // step, 1)
+    too_few = enough - 1
+    while not excludes_zero(enough):
+        too_few = enough
+        enough = 2 * enough
+
+    between = range(too_few + 1, enough)
+    return step * (too_few + 1 + bisect_left(between, True, key=excludes_zero))
+
+
+def _shares_of(
+    method: str, error: float, discordant: float | None, bias: float
+) -> list[float]:
+    """Return the shares of all examples that have to be whole numbers of examples."""
+    if METHODS[method].paired:
+        return [(discordant + bias) / 2, (discordant - bias) / 2]
+    return [0.5, 0.5 * (error + bias), 0.5 * error]
+
+
+def _size_of_whole_counts(shares: list[float]) -> int:
+    """Return the smallest sample size of which all these shares are whole numbers."""
+    fractions = [Fraction(share).limit_denominator(1000) for share in shares]
+    return int(np.lcm.reduce([fraction.denominator for fraction in fractions]))
+
+
+def _observed_table(
+    method: str,
+    n: int,
+    error: float,
+    *,
+    discordant: float | None,
+    bias: float,
+    whole: bool,
+) -> tuple:
+    """Return the counts of n examples or pairs that show exactly the bias."""
+    if METHODS[method].paired:
+        only_a, only_b = _shares_of(method, error, discordant, bias)
+        return only_a * n, only_b * n, n
+
+    n_a = n // 2 if whole else n / 2
+    n_b = n - n_a
+    return (error + bias) * n_a, n_a, error * n_b, n_b
 
 
 def _mostly_excluded(table: tuple, *, games: int = 1000) -> bool:
-    """Return whether betting excludes 0 in at least half of the orders in which these examples may come."""
+    """Return whether betting excludes 0 in at least half of the shuffles."""
     rng = np.random.default_rng(0)
 
     def shuffled(values: list[float], counts: list[float]) -> np.ndarray:
@@ -322,9 +469,7 @@ def _mostly_excluded(table: tuple, *, games: int = 1000) -> bool:
         shares = shuffled([1.0, 0.0, 0.5], [only_a, only_b, n - only_a - only_b])
     else:
         x_a, n_a, x_b, n_b = table
-        shares = (
-            1
-            + shuffled([1.0, 0.0], [x_a, n_a - x_a])
-            - shuffled([1.0, 0.0], [x_b, n_b - x_b])
-        ) / 2
+        costs_a = shuffled([1.0, 0.0], [x_a, n_a - x_a])
+        costs_b = shuffled([1.0, 0.0], [x_b, n_b - x_b])
+        shares = (1 + costs_a - costs_b) / 2
     return bool(betting.rejects(shares, 0.5, alpha=0.025).mean() >= 0.5)

@@ -1,4 +1,7 @@
-"""Outputs of models that this project trained on SemEval-2018 and CoNLL-2003, and counts of the paper's own."""
+"""Outputs of models that this project trained, and counts of the paper's own model.
+
+The models were trained on SemEval-2018 and CoNLL-2003.
+"""
 
 import json
 import re
@@ -9,8 +12,8 @@ from fairlib.recipes import suites
 from fairlib.recipes.corpora import CONLL, SEMEVAL, conll
 from fairlib.recipes.originals import File, original, recipe
 
-FILES = [*SEMEVAL.values(), *CONLL.values()]
-SUITES = suites.ORIGINALS.values()
+_FILES = [*SEMEVAL.values(), *CONLL.values()]
+_SUITES = suites.ORIGINALS.values()
 NOTEBOOK = File(
     "generalized/notebooks/Examples.ipynb",
     sha256="b4dfd8309d042d39af25ebf65e1dbdc183c465607d02623cc895a388f0f55f28",
@@ -23,6 +26,9 @@ TASKS = {
     "ner-roberta-conll2003": "CoNLL-2003",
 }
 COUNTS = ("tp", "fp", "fn", "tn")
+_COUNTS_BY_GENDER = re.compile(
+    r"^(TP|FP|FN|TN): +[\d.]+ +([\d.]+) +([\d.]+)$", re.MULTILINE
+)
 CLASSES = {
     "SemEval-2": {"1": "positive"},
     "SemEval-3": {"0": "negative", "1": "neutral", "2": "positive"},
@@ -32,50 +38,47 @@ CLASSES = {
 
 @recipe(files=[CONLL["train"], suites.ORIGINALS["terms/identity_terms/countries.csv"]])
 def country_mentions() -> pd.DataFrame:
-    """How often each country of the entity suite is tagged as a place in CoNLL-2003's training split, in any case."""
+    """How often each country is tagged as a place in CoNLL-2003's training split.
+
+    The countries are those of the entity suite. Upper and lower case do not matter.
+    """
     from fairlib.metrics import sequences
 
     tokens = conll("train")
-    places = sequences.from_tags(tokens["label"], tokens["sentence"]).query(
-        "type == 'LOC'"
-    )
     words = tokens["token"].str.casefold().tolist()
+    entities = sequences.from_tags(tokens["label"], tokens["sentence"])
+    places = entities.query("type == 'LOC'")
     names = [
         " ".join(words[start:end])
         for start, end in zip(places["start"], places["end"], strict=True)
     ]
-    countries = suites.fillers("nationality", genuine=True).query("slot == 'country'")[
-        ["group", "term"]
-    ]
-    mentions = (
-        countries["term"]
-        .str.casefold()
-        .map(pd.Series(names).value_counts())
-        .fillna(0)
-        .astype(int)
-    )
+
+    fillers = suites.fillers("nationality", genuine=True)
+    countries = fillers.query("slot == 'country'")[["group", "term"]]
+    counts = countries["term"].str.casefold().map(pd.Series(names).value_counts())
+    mentions = counts.fillna(0).astype(int)
     return countries.assign(mentions=mentions).reset_index(drop=True)
 
 
-@recipe(files=[*SEMEVAL.values(), *SUITES], costly=True)
+@recipe(files=[*SEMEVAL.values(), *_SUITES], costly=True)
 def suite_predictions() -> pd.DataFrame:
-    """Every sentence of the released suites as two families of sentiment models, three seeds, see it."""
+    """What two families of sentiment models predict on the released suites, by seed."""
     from fairlib.recipes.training.text import suite_predictions
 
     return suite_predictions()
 
 
-@recipe(files=[*CONLL.values(), *SUITES], costly=True)
+@recipe(files=[*CONLL.values(), *_SUITES], costly=True)
 def country_predictions() -> pd.DataFrame:
-    """Every token of the released entity suite as two families of taggers, three seeds, see it."""
+    """What two families of taggers predict on the released entity suite, by seed."""
     from fairlib.recipes.training.text import country_predictions
 
     return country_predictions()
 
 
-@recipe(files=[*FILES, *SUITES], costly=True)
+@recipe(files=[*_FILES, *_SUITES], costly=True)
 def text_scores() -> pd.DataFrame:
-    """How often the models are right on the dev and test splits: counts by model, seed and class."""
+    """How often the models are right on dev and test, by model, seed and class."""
     from fairlib.recipes.training.text import scores
 
     return scores()
@@ -83,41 +86,36 @@ def text_scores() -> pd.DataFrame:
 
 @recipe(files=[NOTEBOOK])
 def names_roberta() -> pd.DataFrame:
-    """What the paper's own RoBERTa got right and wrong on its names suite, as its released notebook prints it.
+    """What the paper's own RoBERTa got right and wrong on its names suite.
 
-    One row per task, class and gender: true and false positives and negatives of the class against the rest. For named
-    entities there are no true negatives.
+    The paper's released notebook prints these numbers. One row per task, class and
+    gender: true and false positives and negatives of the class against the rest. For
+    named entities there are no true negatives.
     """
     cells = json.loads(original(NOTEBOOK).read_text(encoding="utf-8"))["cells"]
-    rows = []
+
+    tables = []
     for cell in cells:
         model = re.search(r"mname='([\w-]+)'", "".join(cell["source"]))
         task = TASKS.get(model[1]) if model else None
-        printed = "".join(
-            "".join(output.get("text", [])) for output in cell.get("outputs", [])
-        )
-        for block in printed.split("======== CLASS ")[1:] if task else []:
+        if task is None:
+            continue
+        texts = ["".join(output.get("text", [])) for output in cell.get("outputs", [])]
+        for block in "".join(texts).split("======== CLASS ")[1:]:
             name = CLASSES[task].get(block.split()[0])
-            found = dict(
-                re.findall(
-                    r"^(TP|FP|FN|TN): +[\d.]+ +([\d.]+ +[\d.]+)$", block, re.MULTILINE
-                )
-            )
-            counts = {
-                kind: map(float, found[kind.upper()].split())
-                for kind in COUNTS
-                if kind.upper() in found
-            }
+            counts = _counts_by_gender(block)
             if name and counts:
-                rows.append(
-                    pd.DataFrame(
-                        {
-                            "task": task,
-                            "class": name,
-                            "group": ["female", "male"],
-                            **counts,
-                        }
-                    )
-                )
-    table = pd.concat(rows, ignore_index=True)
+                keys = {"task": task, "class": name, "group": ["female", "male"]}
+                tables.append(pd.DataFrame(keys | counts))
+
+    table = pd.concat(tables, ignore_index=True)
     return table.astype({kind: "Int64" for kind in COUNTS if kind in table})
+
+
+def _counts_by_gender(block: str) -> dict[str, list[float]]:
+    """Return the printed counts of one class, for women and for men."""
+    printed = {
+        kind.lower(): [float(female), float(male)]
+        for kind, female, male in _COUNTS_BY_GENDER.findall(block)
+    }
+    return {kind: printed[kind] for kind in COUNTS if kind in printed}

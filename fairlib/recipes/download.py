@@ -1,4 +1,4 @@
-"""Downloads that can be resumed, are checked, and never leave half a file where data is expected."""
+"""Downloads that can be resumed, are checked, and never leave half a file behind."""
 
 import http.client
 import os
@@ -8,112 +8,172 @@ import urllib.error
 import urllib.request
 import zipfile
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from tqdm.auto import tqdm
 
 from fairlib.data import DataError, verify, write_whole
 
-CHUNK = 1 << 20
+_BYTES_AT_A_TIME = 1 << 20
 SECONDS = 60  # without a byte before a connection is given up
-SLOWEST = 1000  # bytes a second, over as many seconds
+_SLOWEST = 1000  # bytes a second, over as many seconds
 
 
 @dataclass(frozen=True)
 class File:
-    """A genuine file: where it lies below the folder of originals, how to know it, and where to get it."""
+    """A genuine file: where it lies, how to recognise it, and where to get it.
+
+    Parameters
+    ----------
+    path : str
+        Where it lies below the folder of originals.
+    sha256 : str, optional
+        Its checksum.
+    size : int, optional
+        Its number of bytes; 0 if it is not known.
+    url : str, optional
+        Address of the file itself, or of a zip archive that holds it.
+    member : str, optional
+        Its name inside that archive.
+    how : str, optional
+        What a person does to get it, where no address can be given.
+    """
 
     path: str
+    _: KW_ONLY
     sha256: str = ""
     size: int = 0
-    url: str = ""  # of the file itself, or of a zip archive that holds it
-    member: str = ""  # its name inside that archive
-    how: str = ""  # what a person does to get it, where no address can be given
+    url: str = ""
+    member: str = ""
+    how: str = ""
 
 
 def fetch(file: File, path: Path) -> None:
-    """Bring the genuine `file` to `path`: directly, or out of the zip archive at its address."""
+    """Bring a genuine file to a path, directly or out of the archive at its address.
+
+    Parameters
+    ----------
+    file : File
+        The file, with its address.
+    path : pathlib.Path
+        Where it is to lie.
+
+    Raises
+    ------
+    DataError
+        If it cannot be downloaded, or is not the file that was expected.
+    """
     if not file.member:
         _download(file.url, path, size=file.size, sha256=file.sha256)
         return
+
+    def extract(beside: Path) -> None:
+        _extract(archive, file, beside)
+
     archive = path.parent / file.url.rsplit("/", 1)[-1]
-    at_hand = archive.exists()
-    if not at_hand:
+    if not archive.exists():
         _download(file.url, archive)
+        write_whole(path, extract)
+        return
+
     try:
-        write_whole(path, lambda beside: _extract(archive, file, beside))
+        write_whole(path, extract)
     except DataError:
-        if not at_hand:
-            raise
-        _download(file.url, archive)  # what lay here was broken, and is deleted
-        write_whole(path, lambda beside: _extract(archive, file, beside))
+        # The archive that lay here was broken, and is deleted by now.
+        _download(file.url, archive)
+        write_whole(path, extract)
 
 
 def _download(url: str, path: Path, *, size: int = 0, sha256: str = "") -> None:
+    """Download a file, from where an earlier attempt stopped, and check it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _own_part(path) as part:
+    with _part_of_this_process(path) as part:
         try:
-            done = part.stat().st_size if part.exists() else 0
-            request = urllib.request.Request(
-                url, headers={"Range": f"bytes={done}-"} if done else {}
-            )
-            with urllib.request.urlopen(request, timeout=SECONDS) as response:
-                done = (
-                    done if response.status == 206 else 0
-                )  # or the server sends everything again
-                announced = int(response.headers.get("Content-Length") or 0)
-                total = announced + done if announced else 0
-                _receive(response, part, done, total or size, path.name)
+            _receive(url, part, name=path.name, size=size)
         except urllib.error.HTTPError as error:
-            if (
-                error.code != 416
-            ):  # else nothing is left after the last byte at hand, which may be the whole file
+            # 416: nothing is left after the last byte at hand, so that the part may be
+            # the whole file.
+            if error.code != 416:
                 raise _unreachable(url, path, error) from error
         except (OSError, http.client.HTTPException) as error:
             raise _unreachable(url, path, error) from error
+
         _finish(part, path, size=size, sha256=sha256)
 
 
 @contextmanager
-def _own_part(path: Path):
-    """Lend the part of a file that is at hand already, so that of several processes each fetches into its own."""
-    part, own = (
-        path.with_name(f"{path.name}{end}") for end in (".part", f".{os.getpid()}.part")
-    )
+def _part_of_this_process(path: Path) -> Iterator[Path]:
+    """Lend the part of a file that is at hand already to this process alone.
+
+    So several processes that fetch the same file each write into a part of their own.
+    """
+    shared = path.with_name(f"{path.name}.part")
+    private = path.with_name(f"{path.name}.{os.getpid()}.part")
+
     with suppress(FileNotFoundError):
-        part.replace(own)
+        shared.replace(private)
     try:
-        yield own
+        yield private
     finally:
-        if own.exists():
-            own.replace(part)
+        if private.exists():
+            private.replace(shared)
 
 
-def _receive(response, part: Path, done: int, total: int, name: str) -> None:
-    """Append what the server sends to a part of a file; neither endlessly nor at a drip."""
-    since, before = time.monotonic(), done
-    with (
-        part.open("ab" if done else "wb") as stream,
-        tqdm(
-            total=total or None, initial=done, unit="B", unit_scale=True, desc=name
-        ) as bar,
-    ):
-        while chunk := response.read1(min(CHUNK, total - done) if total else CHUNK):
+def _receive(url: str, part: Path, *, name: str, size: int) -> None:
+    """Ask the server for what is missing from a part of a file, and append it."""
+    at_hand = part.stat().st_size if part.exists() else 0
+    headers = {"Range": f"bytes={at_hand}-"} if at_hand else {}
+    request = urllib.request.Request(url, headers=headers)
+
+    with urllib.request.urlopen(request, timeout=SECONDS) as response:
+        # Any status but 206 (partial content) means that the whole file is sent again.
+        start = at_hand if response.status == 206 else 0
+        announced = int(response.headers.get("Content-Length") or 0)
+        total = announced + start if announced else size
+        _append(response, part, start=start, total=total, name=name)
+
+
+def _append(response, part: Path, *, start: int, total: int, name: str) -> None:
+    """Append what the server sends to a part of a file, unless it is too slow.
+
+    `total` is the number of bytes of the whole file, or 0 if it is not known.
+    """
+    done = start
+    done_before = start
+    since = time.monotonic()
+    progress = tqdm(
+        total=total or None, initial=start, unit="B", unit_scale=True, desc=name
+    )
+
+    with part.open("ab" if start else "wb") as stream, progress as bar:
+        while True:
+            # Never read beyond the end: the server may send bytes endlessly.
+            wanted = min(_BYTES_AT_A_TIME, total - done) if total else _BYTES_AT_A_TIME
+            chunk = response.read1(wanted)
+            if not chunk:
+                break
             done += stream.write(chunk)
             bar.update(len(chunk))
-            if (passed := time.monotonic() - since) > SECONDS:
-                if done - before < SLOWEST * passed:
-                    raise OSError(f"fewer than {SLOWEST:,} bytes a second")
-                since, before = time.monotonic(), done
+
+            passed = time.monotonic() - since
+            if passed > SECONDS:
+                if done - done_before < _SLOWEST * passed:
+                    raise OSError(f"fewer than {_SLOWEST:,} bytes a second")
+                since = time.monotonic()
+                done_before = done
+
             if done == total:
                 return
+
     if done < total:
         raise OSError(f"connection ended after {done:,} of {total:,} bytes")
 
 
 def _finish(part: Path, path: Path, *, size: int, sha256: str) -> None:
+    """Check a downloaded part, and give it the name of the file."""
     try:
         verify(part, size=size, sha256=sha256)
     except DataError:
@@ -123,6 +183,10 @@ def _finish(part: Path, path: Path, *, size: int, sha256: str) -> None:
 
 
 def _extract(archive: Path, file: File, target: Path) -> None:
+    """Copy a file out of an archive; a damaged archive is deleted."""
+    # zipfile raises a RuntimeError for an archive that is encrypted or was altered.
+    damaged = (zipfile.BadZipFile, KeyError, zlib.error, EOFError, RuntimeError)
+
     try:
         with (
             zipfile.ZipFile(archive) as content,
@@ -131,22 +195,18 @@ def _extract(archive: Path, file: File, target: Path) -> None:
         ):
             shutil.copyfileobj(source, sink)
         verify(target, size=file.size, sha256=file.sha256)
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        zlib.error,
-        EOFError,
-        RuntimeError,
-    ) as error:  # RuntimeError: encrypted, or altered
+    except damaged as error:
         archive.unlink(missing_ok=True)
-        why = (
-            f"is damaged or lacks {file.member} ({error}); load again to fetch it anew"
-        )
-        raise DataError(f"{archive} {why}") from error
+        raise DataError(
+            f"{archive} is damaged or lacks {file.member} ({error}); "
+            "load again to fetch it anew"
+        ) from error
 
 
 def _unreachable(url: str, path: Path, error: Exception) -> DataError:
+    """Return the error to raise where a file could not be downloaded."""
     return DataError(
-        f"{url} could not be downloaded ({error}). Load again to go on where it stopped, or put the file at {path}; "
-        "the bundled data need no network: source='bundled'."
+        f"{url} could not be downloaded ({error}). Load again to go on where it "
+        f"stopped, or put the file at {path}; the bundled data need no network: "
+        "source='bundled'."
     )

@@ -1,7 +1,8 @@
-"""Recipes: how a bundled table is computed from genuine files, where those lie, and how they are checked.
+"""Recipes: how a bundled table is computed from genuine files.
 
-A recipe is a function with the name of its table, in a module that the table's card names. `python -m fairlib data`
-lists them and builds tables again.
+The module also finds the genuine files and checks them. A recipe is a function with the
+name of its table, in a module that the table's card names. `python -m fairlib data`
+lists the recipes and builds tables again.
 """
 
 import argparse
@@ -30,27 +31,49 @@ from fairlib.recipes.download import File, fetch
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a table is computed from genuine files."""
+    """How a table is computed from genuine files.
+
+    Parameters
+    ----------
+    compute : callable
+        Returns the table.
+    files : tuple of File
+        The genuine files that it reads.
+    costly : bool
+        Whether it takes minutes (training): such a recipe never runs unless asked for.
+    bundle : callable, optional
+        Returns what is bundled, where that is a stand-in and not the result of
+        `compute`.
+    """
 
     compute: Callable[[], pd.DataFrame]
     files: tuple[File, ...]
-    costly: bool  # takes minutes (training): never run unless asked for
-    bundle: (
-        Callable[[], pd.DataFrame] | None
-    )  # how the bundled stand-in is made, where it is not `compute`'s result
+    costly: bool
+    bundle: Callable[[], pd.DataFrame] | None
 
     def __call__(self, *, bundle: bool = False) -> pd.DataFrame:
-        """Compute the table, which says that it is the original one, or with `bundle` what ships in its place."""
+        """Compute the table, or with `bundle` what ships in its place.
+
+        A computed table says in its `attrs` that it is the original one.
+        """
+        compute = self.compute
+        if bundle and self.bundle is not None:
+            compute = self.bundle
+
         try:
-            frame = (self.bundle or self.compute)() if bundle else self.compute()
+            frame = compute()
         except ModuleNotFoundError as error:
             raise DataError(
-                f"computing {self.compute.__name__!r} needs the package {error.name!r}; `make models` installs what "
-                "training needs, source='bundled' loads what it made"
+                f"computing {self.compute.__name__!r} needs the package "
+                f"{error.name!r}; `make models` installs what training needs, "
+                "source='bundled' loads what it made"
             ) from error
+
         if not bundle:
-            # The recipe's own first line, not the card's title: what ships may be a stand-in, and its card says so.
-            frame.attrs |= {"source": "original", "title": self.title}
+            # The title is the recipe's own first line, not the card's title: what ships
+            # may be a stand-in, and its card says so.
+            frame.attrs["source"] = "original"
+            frame.attrs["title"] = self.title
         return frame
 
     @property
@@ -61,12 +84,8 @@ class Recipe:
     @property
     def title(self) -> str:
         """The first line of the function's docstring."""
-        return (
-            (self.compute.__doc__ or self.compute.__name__)
-            .strip()
-            .splitlines()[0]
-            .rstrip(".")
-        )
+        text = self.compute.__doc__ or self.compute.__name__
+        return text.strip().splitlines()[0].rstrip(".")
 
 
 def recipe(
@@ -74,18 +93,53 @@ def recipe(
     files: Iterable[File],
     costly: bool = False,
     bundle: Callable[[], pd.DataFrame] | None = None,
-) -> Callable:
-    """Make the decorated function the recipe of the table that has its name."""
-    return lambda compute: Recipe(compute, tuple(files), costly, bundle)
+) -> Callable[[Callable[[], pd.DataFrame]], Recipe]:
+    """Make the decorated function the recipe of the table that has its name.
+
+    Parameters
+    ----------
+    files : iterable of File
+        The genuine files that the function reads.
+    costly : bool, default False
+        Whether it takes minutes.
+    bundle : callable, optional
+        Returns what is bundled in place of the function's result.
+
+    Returns
+    -------
+    callable
+        A decorator that returns a `Recipe`.
+    """
+
+    def decorate(compute: Callable[[], pd.DataFrame]) -> Recipe:
+        return Recipe(compute, tuple(files), costly, bundle)
+
+    return decorate
 
 
 def at_hand(file: File) -> bool:
-    """Whether the genuine file lies in the folder of originals."""
+    """Return whether the genuine file lies in the folder of originals."""
     return (originals_folder() / file.path).exists()
 
 
 def original(file: File) -> Path:
-    """Return the path of a genuine file, downloaded if need be, and verified against its size and checksum."""
+    """Return the path of a genuine file, downloaded if need be, and verified.
+
+    Parameters
+    ----------
+    file : File
+        The file.
+
+    Returns
+    -------
+    pathlib.Path
+        Where it lies.
+
+    Raises
+    ------
+    DataError
+        If it is neither there nor can be downloaded, or has another size or checksum.
+    """
     path = originals_folder() / file.path
     if not path.exists():
         if not file.url:
@@ -100,10 +154,32 @@ def original(file: File) -> Path:
 def require_columns(
     frame: pd.DataFrame, columns: Iterable[str], where: object
 ) -> pd.DataFrame:
-    """Return `frame`, or raise `DataError` naming the columns that the file at `where` lacks."""
-    if missing := [column for column in columns if column not in frame.columns]:
+    """Return a table, unless columns are missing.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    columns : iterable of str
+        The columns that it must have.
+    where : object
+        The file that it was read from, for the error message.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table itself.
+
+    Raises
+    ------
+    DataError
+        If columns are missing; the message names them.
+    """
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
         raise DataError(
-            f"{where} lacks the column(s) {', '.join(missing)}; it has {', '.join(map(str, frame))}"
+            f"{where} lacks the column(s) {', '.join(missing)}; "
+            f"it has {', '.join(map(str, frame))}"
         )
     return frame
 
@@ -115,45 +191,81 @@ def from_hub(
     config: str | None = None,
     revision: str | None = None,
 ) -> pd.DataFrame:
-    """Return one split of a set on the Hugging Face hub, through `datasets` (which caches and shows progress)."""
+    """Return one split of a data set on the Hugging Face hub.
+
+    It is loaded through the package `datasets`, which caches it and shows progress.
+
+    Parameters
+    ----------
+    repository : str
+        Name of the data set on the hub.
+    split : str
+        Name of the split.
+    config, revision : str, optional
+        Configuration and version of the data set.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The split.
+
+    Raises
+    ------
+    DataError
+        If it could not be loaded.
+    """
     import datasets
 
     try:
-        return datasets.load_dataset(
-            repository, config, split=split, revision=revision
-        ).to_pandas()
-    except (
-        Exception
-    ) as error:  # the library raises a dozen kinds; a reader needs one sentence
+        data = datasets.load_dataset(repository, config, split=split, revision=revision)
+        return data.to_pandas()
+    except Exception as error:
+        # The library raises a dozen kinds of errors; a reader needs one sentence.
         raise DataError(
-            f"{repository} could not be loaded from the hub ({type(error).__name__}: {error}). Check the network, or "
-            f"put the files into {originals_folder()}."
+            f"{repository} could not be loaded from the hub ({type(error).__name__}: "
+            f"{error}). Check the network, or put the files into {originals_folder()}."
         ) from error
 
 
 def build(name: str) -> Path:
-    """Compute the bundled table `name` again and write it."""
+    """Compute a bundled table again and write it; return its path."""
     return store(name, _recipe(name)(bundle=True))
 
 
 def store(name: str, frame: pd.DataFrame) -> Path:
-    """Write the bundled table `name`, and its checksum and number of rows into the card."""
+    """Write a bundled table, and its checksum and number of rows into its card.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table.
+    frame : pandas.DataFrame
+        Its rows.
+
+    Returns
+    -------
+    pathlib.Path
+        The file that was written.
+    """
+
+    def write_parquet(beside: Path) -> None:
+        frame.to_parquet(beside, index=False, compression="zstd")
+
+    def write_card(beside: Path) -> None:
+        beside.write_text(text, encoding="utf-8")
+
     path = BUNDLED / name / card(name)["file"]
     if path.suffix == ".csv":
         write_csv(frame, path)
     else:
-        write_whole(
-            path,
-            lambda beside: frame.to_parquet(beside, index=False, compression="zstd"),
-        )
+        write_whole(path, write_parquet)
+
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    text = (path.parent / "card.toml").read_text(encoding="utf-8")
+    path_of_card = path.parent / "card.toml"
+    text = path_of_card.read_text(encoding="utf-8")
     text = re.sub(r'^sha256 = ".*"$', f'sha256 = "{digest}"', text, flags=re.MULTILINE)
     text = re.sub(r"^rows = \d+$", f"rows = {len(frame)}", text, flags=re.MULTILINE)
-    write_whole(
-        path.parent / "card.toml",
-        lambda beside: beside.write_text(text, encoding="utf-8"),
-    )
+    write_whole(path_of_card, write_card)
     return path
 
 
@@ -170,22 +282,31 @@ def main(arguments: list[str]) -> None:
         help="tables; if none, all that need only minutes",
     )
     options = parser.parse_args(arguments)
+
     if options.action == "list":
         for name in names():
-            files = recipe_of(name).files
-            state = "at hand" if all(map(at_hand, files)) else "not at hand"
-            print(f"{name}: originals {state}" if files else f"{name}: needs no files")
+            print(_state(name))
         return
-    for name in options.names or [
-        name for name in names() if not recipe_of(name).costly
-    ]:
+
+    not_costly = [name for name in names() if not recipe_of(name).costly]
+    for name in options.names or not_costly:
         if options.action == "build":
             print(build(name).relative_to(ROOT))
         else:
             print(*map(original, _recipe(name).files), sep="\n")
 
 
+def _state(name: str) -> str:
+    """Return a line that says whether the genuine files of a table are at hand."""
+    files = recipe_of(name).files
+    if not files:
+        return f"{name}: needs no files"
+    state = "at hand" if all(map(at_hand, files)) else "not at hand"
+    return f"{name}: originals {state}"
+
+
 def _recipe(name: str) -> Recipe:
+    """Return the recipe of a table, or raise if there is no table of this name."""
     if name not in names():
         raise ValueError(f"name must be one of {', '.join(names())}, found {name!r}")
     return recipe_of(name)

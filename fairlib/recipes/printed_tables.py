@@ -1,161 +1,304 @@
-"""What a printed table gives away: numbers that are fractions of known counts can only take some values.
+"""What a printed table reveals: fractions of known counts can only take some values.
 
-A mean of five runs over k images is a whole number divided by 5 k, and few of those round to what is printed; a printed
-standard deviation leaves fewer still. Solved for the whole numbers, a table of percentages becomes the authors' counts.
+A mean of five runs over k images is a whole number divided by 5 k, and few of these
+fractions round to the printed number; a printed standard deviation leaves fewer still.
+Solving for the whole numbers turns a table of percentages into the authors' counts.
 
-References: Brown, Heathers (2017), The GRIM test. Anaya (2016), The GRIMMER test. Wang, Russakovsky (2021), Table 3.
+References: Brown, Heathers (2017), The GRIM test. Anaya (2016), The GRIMMER test. Wang,
+Russakovsky (2021), Table 3.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from fairlib import ledger
 from fairlib.recipes.originals import recipe
 from fairlib.recipes.wang2021 import COCO_RATIOS, LABELS, image_labels
 
 MASKS = ("none", "noisy", "full")
-PRINTED = 1.96 / np.sqrt(
-    5
-)  # half of the interval of the third paper's scripts, in standard deviations of ddof 0
-# The objects that the third paper keeps, as COCO numbers its categories: the order in which its data set labels them.
+# Half of the interval of the third paper's scripts, in standard deviations of ddof 0.
+PRINTED = 1.96 / np.sqrt(5)
+_ROUNDING = 1e-6  # of sums of squares, which are whole numbers
+
+# The objects that the third paper keeps, in the order of COCO's category numbers: the
+# paper's data set labels them in this order.
 _KEPT = """
-person bicycle car motorcycle airplane bus train truck boat traffic_light fire_hydrant bench cat dog horse cow
-elephant giraffe backpack umbrella handbag tie suitcase frisbee skis snowboard sports_ball kite baseball_bat
-baseball_glove skateboard surfboard tennis_racket bottle wine_glass cup fork knife spoon bowl banana sandwich
-hot_dog pizza donut cake chair couch potted_plant bed dining_table toilet tv laptop mouse remote keyboard
-cell_phone microwave oven sink refrigerator book clock teddy_bear toothbrush
+person bicycle car motorcycle airplane bus train truck boat traffic_light fire_hydrant
+bench cat dog horse cow elephant giraffe backpack umbrella handbag tie suitcase frisbee
+skis snowboard sports_ball kite baseball_bat baseball_glove skateboard surfboard
+tennis_racket bottle wine_glass cup fork knife spoon bowl banana sandwich hot_dog pizza
+donut cake chair couch potted_plant bed dining_table toilet tv laptop mouse remote
+keyboard cell_phone microwave oven sink refrigerator book clock teddy_bear toothbrush
 """
 COCO_ORDER = tuple(_KEPT.split())
 
 
-def totals(printed, images, *, runs: int = 5, decimals: int = 2, scale: int = 100):
-    """Return the smallest and the largest whole number that, divided by runs times images, is printed so.
+@dataclass(frozen=True)
+class _Printing:
+    """How the mean and the error of five runs were printed."""
 
-    Where the smallest is larger than the largest there is none, and the printed number cannot be. Arrays broadcast.
+    factor: float = PRINTED  # the error, in standard deviations
+    ddof: int = 0  # of these standard deviations
+    decimals: int = 2
+    scale: int = 100  # 100 for per cent
 
-    printed : as printed, in units of 1 / scale (100: per cent), with so many decimals; a tie may round either way.
 
-    >>> [tuple(map(int, totals(printed, 30))) for printed in (6.67, 6.68)]  # 10 / (5 * 30) is .0667
+def totals(
+    printed: ArrayLike,
+    images: ArrayLike,
+    *,
+    runs: int = 5,
+    decimals: int = 2,
+    scale: int = 100,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which whole numbers, divided by runs times images, are printed like this.
+
+    Where the smallest number is larger than the largest, no whole number is printed
+    like this: the printed number is impossible. The arguments broadcast.
+
+    Parameters
+    ----------
+    printed : array_like of float
+        The printed means, in units of 1 / `scale`. A tie may round either way.
+    images : array_like of int
+        Number of images of each run.
+    runs : int, default 5
+        Number of runs.
+    decimals : int, default 2
+        Number of printed decimals.
+    scale : int, default 100
+        100 for per cent.
+
+    Returns
+    -------
+    smallest, largest : numpy.ndarray of int
+        The ends of the range of whole numbers.
+
+    Examples
+    --------
+    10 / (5 * 30) is .0667, printed as 6.67; nothing is printed as 6.68.
+
+    >>> [tuple(map(int, totals(printed, 30))) for printed in (6.67, 6.68)]
     [(10, 10), (11, 10)]
     """
-    last = np.rint(np.asarray(printed, dtype=float) * 10**decimals).astype(np.int64)
-    cases, steps = runs * np.asarray(images, dtype=np.int64), 2 * scale * 10**decimals
+    last_digits = np.asarray(printed, dtype=float) * 10**decimals
+    last = np.rint(last_digits).astype(np.int64)
+    cases = runs * np.asarray(images, dtype=np.int64)
+    steps = 2 * scale * 10**decimals
     return -((1 - 2 * last) * cases // steps), (1 + 2 * last) * cases // steps
 
 
-def _squares(total, error, images, factor, ddof, decimals, scale):
-    """Return between which whole numbers the squares of five with this total add up, by their printed error."""
-    half = 10.0**-decimals / 2
-    ends = (
-        np.maximum(np.asarray(error, dtype=float) + np.array([[-half], [half]]), 0)
-        / scale
-        / factor
-    )
-    least, most = total**2 / 5 + (5 - ddof) * (ends * images) ** 2
+def _squares(
+    total: np.ndarray, error: ArrayLike, images: ArrayLike, printing: _Printing
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the range of the sum of five squares, by the printed error."""
+    half = 10.0**-printing.decimals / 2
+    printed_range = np.asarray(error, dtype=float) + np.array([[-half], [half]])
+    deviations = np.maximum(printed_range, 0) / printing.scale / printing.factor
+    spread = (5 - printing.ddof) * (deviations * images) ** 2
+    lowest, highest = total**2 / 5 + spread
+
+    # Of five numbers with this total, the most even ones have the smallest squares.
     shared, rest = np.divmod(total, 5)
-    evenly = 5 * shared**2 + rest * (
-        2 * shared + 1
-    )  # no five whole numbers with this total have smaller squares
-    return np.maximum(np.ceil(least - 1e-6), evenly), np.floor(most + 1e-6)
+    squares_of_even = 5 * shared**2 + rest * (2 * shared + 1)
+    smallest = np.maximum(np.ceil(lowest - _ROUNDING), squares_of_even)
+    return smallest, np.floor(highest + _ROUNDING)
 
 
 def possible(
-    printed,
-    error,
-    images,
+    printed: ArrayLike,
+    error: ArrayLike,
+    images: ArrayLike,
     *,
     factor: float = PRINTED,
     ddof: int = 0,
     decimals: int = 2,
     scale: int = 100,
-):
-    """Whether five whole numbers, each divided by images, have this printed mean and this printed error, an array.
+) -> np.ndarray:
+    """Return whether five whole numbers can have this printed mean and printed error.
 
-    The error is `factor` standard deviations of `ddof`. Let S be the sum of the five and Q that of their squares. The
-    mean gives S (`totals`), and Q = S²/5 + (5 - ddof) sd² must lie in a short interval, be odd where S is, and not lie
-    below the squares of S shared out evenly. There are five whole numbers for every such Q.
+    Five runs each count some of the images; the mean and the error of the five shares
+    are printed. Let S be the sum of the five whole numbers and Q the sum of their
+    squares. The mean determines S (`totals`). Q = S²/5 + (5 - ddof) sd² must lie in a
+    short interval, must be odd where S is odd, and cannot be smaller than the squares
+    of the most even five numbers with the sum S. Five whole numbers exist for every
+    such Q.
 
+    Parameters
+    ----------
+    printed, error : array_like of float
+        The printed means and errors, in units of 1 / `scale`.
+    images : array_like of int
+        Number of images of each run.
+    factor : float, default `PRINTED`
+        The error, in standard deviations.
+    ddof : int, default 0
+        Of these standard deviations.
+    decimals : int, default 2
+        Number of printed decimals.
+    scale : int, default 100
+        100 for per cent.
+
+    Returns
+    -------
+    numpy.ndarray of bool
+        One element per printed number.
+
+    Examples
+    --------
     >>> possible([1.33, 1.33, 1.34], [1.43, 1.5, 1.43], 30).tolist()
     [True, False, False]
     """
-    printed, error, images = np.broadcast_arrays(np.atleast_1d(printed), error, images)
-    low, high = totals(printed, images, decimals=decimals, scale=scale)
-    found = np.zeros(low.shape, dtype=bool)
-    for more in range(int(np.max(high - low, initial=-1)) + 1):
-        total = low + more
-        least, most = _squares(
-            total.ravel(), error.ravel(), images.ravel(), factor, ddof, decimals, scale
+    printing = _Printing(factor=factor, ddof=ddof, decimals=decimals, scale=scale)
+    means, errors, sizes = np.broadcast_arrays(np.atleast_1d(printed), error, images)
+    low, high = totals(means, sizes, decimals=decimals, scale=scale)
+
+    exists = np.zeros(low.shape, dtype=bool)
+    for step in range(int(np.max(high - low, initial=-1)) + 1):
+        total = low + step
+        smallest, largest = _squares(
+            total.ravel(), errors.ravel(), sizes.ravel(), printing
         )
-        even = (most - (most - total.ravel()) % 2 >= least).reshape(low.shape)
-        found |= (total <= high) & even
-    return found
+        # The squares add up to an odd number exactly where the numbers do.
+        largest_of_parity = largest - (largest - total.ravel()) % 2
+        in_range = (largest_of_parity >= smallest).reshape(low.shape)
+        exists |= (total <= high) & in_range
+    return exists
 
 
-def five_runs(printed: float, error: float, images: int, **setting) -> np.ndarray:
-    """Return all that the five runs can have been, a row each, in rising order; the arguments are those of `possible`.
+def five_runs(
+    printed: float,
+    error: float,
+    images: int,
+    *,
+    factor: float = PRINTED,
+    ddof: int = 0,
+    decimals: int = 2,
+    scale: int = 100,
+) -> np.ndarray:
+    """Return all sets of five whole numbers that have this printed mean and error.
 
+    Parameters
+    ----------
+    printed, error : float
+        The printed mean and error, in units of 1 / `scale`.
+    images : int
+        Number of images of each run.
+    factor : float, default `PRINTED`
+        The error, in standard deviations.
+    ddof : int, default 0
+        Of these standard deviations.
+    decimals : int, default 2
+        Number of printed decimals.
+    scale : int, default 100
+        100 for per cent.
+
+    Returns
+    -------
+    numpy.ndarray of int
+        One row per set, its five numbers in rising order.
+
+    Examples
+    --------
     >>> five_runs(6.67, 0.0, 30)
     array([[2, 2, 2, 2, 2]])
     """
-    setting = {"factor": PRINTED, "ddof": 0, "decimals": 2, "scale": 100} | setting
-    low, high = totals(
-        printed, images, decimals=setting["decimals"], scale=setting["scale"]
-    )
-    rows = [np.empty((0, 5), dtype=np.int64)]
+    printing = _Printing(factor=factor, ddof=ddof, decimals=decimals, scale=scale)
+    low, high = totals(printed, images, decimals=decimals, scale=scale)
+
+    sets = [np.empty((0, 5), dtype=np.int64)]
     for total in range(int(low), int(high) + 1):
-        least, most = (
-            int(end[0]) for end in _squares(np.array([total]), error, images, **setting)
-        )
-        if least <= most:
-            rows.append(_rising(total, least, most))
-    return np.concatenate(rows)
+        smallest, largest = _squares(np.array([total]), error, images, printing)
+        if int(smallest[0]) <= int(largest[0]):
+            sets.append(_rising(total, int(smallest[0]), int(largest[0])))
+    return np.concatenate(sets)
 
 
-def _rising(total: int, least: int, most: int) -> np.ndarray:
-    """Return every five whole numbers in rising order with this total and squares that add up to least ... most."""
-    shift = total // 5  # what they have beyond a number near their mean is small
-    least, most = (end - 2 * shift * total + 5 * shift**2 for end in (least, most))
-    left, reach = np.array([total - 5 * shift]), int(np.sqrt(most))
-    rows, squares = np.empty((1, 0), dtype=np.int64), np.zeros(1)
+def _rising(total: int, smallest: int, largest: int) -> np.ndarray:
+    """Return every rising five whole numbers with this total and a sum of squares.
+
+    The sum of squares lies from `smallest` to `largest`. The numbers are chosen one
+    after another; each row of `rows` holds those that are already chosen.
+    """
+    # Subtracting a number near the mean leaves five small numbers.
+    shift = total // 5
+    change_of_squares = 5 * shift**2 - 2 * shift * total
+    smallest_shifted = smallest + change_of_squares
+    largest_shifted = largest + change_of_squares
+
+    rows = np.empty((1, 0), dtype=np.int64)
+    squares = np.zeros(1)
+    left = np.array([total - 5 * shift])  # what the numbers still to come add up to
+    reach = int(np.sqrt(largest_shifted))
+
     for place in range(4):
-        first = rows[:, -1] if place else np.full(1, -reach)
-        many = np.maximum(
-            left // (5 - place) - first + 1, 0
-        )  # the next one is at most the mean of what is left
-        of = np.repeat(np.arange(len(rows)), many)
-        value = np.arange(len(of)) - np.repeat(np.cumsum(many) - many, many) + first[of]
-        rest = left[of] - value
-        keep = squares[of] + value**2 + rest**2 / (4 - place) <= most + 1e-6
-        rows, left = np.column_stack([rows[of], value])[keep], rest[keep]
-        squares = (squares[of] + value**2)[keep]
-    rows, squares = np.column_stack([rows, left]), squares + left**2
-    return rows[(squares >= least) & (squares <= most)] + shift
+        # The next number is at least the one before it, and at most the mean of what is
+        # left.
+        lowest = rows[:, -1] if place else np.full(1, -reach)
+        choices = np.maximum(left // (5 - place) - lowest + 1, 0)
+
+        row = np.repeat(np.arange(len(rows)), choices)
+        first_of_row = np.repeat(np.cumsum(choices) - choices, choices)
+        value = np.arange(len(row)) - first_of_row + lowest[row]
+
+        # Leave out the rows whose squares are already too large, however evenly the
+        # rest is shared out.
+        rest = left[row] - value
+        chosen_squares = squares[row] + value**2
+        keep = chosen_squares + rest**2 / (4 - place) <= largest_shifted + _ROUNDING
+        rows = np.column_stack([rows[row], value])[keep]
+        squares = chosen_squares[keep]
+        left = rest[keep]
+
+    rows = np.column_stack([rows, left])
+    squares = squares + left**2
+    in_range = (squares >= smallest_shifted) & (squares <= largest_shifted)
+    return rows[in_range] + shift
 
 
 @recipe(files=[LABELS, COCO_RATIOS])
 def table3_integers() -> pd.DataFrame:
-    """Table 3 of Wang and Russakovsky (2021) in whole numbers, under the names that its numbers have.
+    """Table 3 of Wang and Russakovsky (2021) in whole numbers, under its true names.
 
-    Per object and mask: the images of the dev set that show it; in how many of them, five runs together, the gender was
-    changed to that with which the object goes, less those changed away from it; how many sets of five numbers have the
-    printed mean and error; and the five numbers where only one has. Row k of the printed table is object k in COCO's
-    order. "person" is left out: with 5,367 images every printed value is possible.
+    Row k of the printed table is object k in COCO's order, whatever name is printed
+    there. "person" is left out: with 5,367 images every printed value is possible.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per object and mask. `images`: images of the dev set that show the
+        object. `net`: in how many of them, in five runs together, the gender was
+        changed to the gender that goes with the object, minus those changed away from
+        it.
+        `sets`: how many sets of five numbers have the printed mean and error. `runs`:
+        the five numbers, where only one set has them.
     """
     labels = image_labels()
-    images = labels[labels["split"] == "dev"][
-        [name for name in COCO_ORDER if name in labels]
-    ].sum()
+    objects = [name for name in COCO_ORDER if name in labels]
+    images = labels.loc[labels["split"] == "dev", objects].sum()
+
     claims = ledger.published()
     ids = claims.index[claims.index.str.match(r"wang2021/table3/\w+/t_to_a/")]
-    printed_as = dict(zip(COCO_ORDER, ids.str.split("/").str[2].unique(), strict=True))
+    printed_names = ids.str.split("/").str[2].unique()
+    printed_as = dict(zip(COCO_ORDER, printed_names, strict=True))
+
     rows = []
     for name, count in images.items():
         for mask in MASKS:
             cell = claims.loc[f"wang2021/table3/{printed_as[name]}/t_to_a/{mask}"]
-            found = five_runs(float(cell["printed"]), float(cell["error"]), count)
-            net = round(float(cell["printed"]) / 100 * 5 * count)
-            runs = " ".join(map(str, found[0])) if len(found) == 1 else None
-            rows.append((name, printed_as[name], mask, count, net, len(found), runs))
-    return pd.DataFrame(
-        rows, columns=["object", "printed_as", "mask", "images", "net", "sets", "runs"]
-    )
+            printed = float(cell["printed"])
+            sets = five_runs(printed, float(cell["error"]), count)
+            row = {
+                "object": name,
+                "printed_as": printed_as[name],
+                "mask": mask,
+                "images": count,
+                "net": round(printed / 100 * 5 * count),
+                "sets": len(sets),
+                "runs": " ".join(map(str, sets[0])) if len(sets) == 1 else None,
+            }
+            rows.append(row)
+    return pd.DataFrame(rows)

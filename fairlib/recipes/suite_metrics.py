@@ -1,8 +1,12 @@
-"""The metrics of the released suites, with intervals and p-values: more draws than a notebook has time for.
+"""The metrics of the released suites, with intervals and p-values.
 
-What is tested was fixed before the values were known: of Figure 1 the eight metrics of groups that differ by more than
-a constant factor, of Figure 2 all nine rows. The counterfactual metrics of Figure 1 have a value and no test.
+They take more draws than a notebook has time for. The metrics to be tested were chosen
+before the values were known: of Figure 1 the eight metrics of groups that differ by
+more than a constant factor, of Figure 2 all nine rows. The counterfactual metrics of
+Figure 1 have a value and no test.
 """
+
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -13,10 +17,11 @@ from fairlib.metrics.examples import ACCUMULATED, Columns, Examples, read
 from fairlib.metrics.table2 import METRICS, Metric
 from fairlib.recipes.originals import recipe
 
-EXCHANGES = 9999  # of terms between groups: enough for 500 questions at once (`fairlib.discoveries`)
+# Of terms between groups: enough for 500 questions at once (`fairlib.discoveries`).
+EXCHANGES = 9999
 RESAMPLES = 500
 SEED = 2021
-ALL_SEEDS = "all"
+_ALL_SEEDS = "all"
 TESTED = (
     "FPED*",
     "FNED*",
@@ -27,12 +32,8 @@ TESTED = (
     "TNRGap",
     "ParityGap",
 )
-BY_GROUP = (
-    "FPRRatio",
-    "FNRRatio",
-    "PosAvgEG",
-    "NegAvgEG",
-)  # the rows of Figure 2 that Figure 1 lacks
+# The rows of Figure 2 that are missing from Figure 1.
+_TESTED_BY_GROUP = ("FPRRatio", "FNRRatio", "PosAvgEG", "NegAvgEG")
 SHOWN = (
     "FPED",
     "FNED",
@@ -45,9 +46,9 @@ SHOWN = (
     "PertSD",
     "PertSR",
 )
-GROUPED = ("gender", "names")  # what Figure 2 shows group by group
-KEYS = ["model", "classes", "attribute"]
-COLUMNS = [
+_ATTRIBUTES_BY_GROUP = ("gender", "names")  # shown group by group in Figure 2
+_KEYS = ["model", "classes", "attribute"]
+_COLUMNS = [
     "seed",
     "metric",
     "class",
@@ -63,112 +64,150 @@ COLUMNS = [
 
 @recipe(files=[], costly=True)
 def suite_metrics() -> pd.DataFrame:
-    """Metrics of two families of sentiment models on the released suites, with intervals and p-values."""
+    """Metrics of two families of sentiment models on released suites, with tests."""
     outputs = load("suite_predictions", source="bundled")
     parts = {
-        key: of_suite(suite) for key, suite in outputs.groupby(KEYS, observed=True)
+        key: of_suite(suite) for key, suite in outputs.groupby(_KEYS, observed=True)
     }
-    return pd.concat(parts, names=KEYS).droplevel(-1).reset_index()
+    return pd.concat(parts, names=_KEYS).droplevel(-1).reset_index()
 
 
 def of_suite(
     suite: pd.DataFrame, *, exchanges: int = EXCHANGES, rng: int = SEED
 ) -> pd.DataFrame:
-    """Return the metrics of one suite and one family of models, for each seed and for all seeds together.
+    """Return the metrics of one suite and one family of models.
 
-    All seeds share their draws, so that their mean is compared with the mean of what the same exchange of terms does to
-    each. A ratio's mean is geometric.
+    All seeds share their draws, so that the mean over the seeds is compared with the
+    mean of what the same exchange of terms does to each seed. The mean of a ratio is
+    geometric.
+
+    Parameters
+    ----------
+    suite : pandas.DataFrame
+        The rows of `suite_predictions` of one model, number of classes and attribute.
+    exchanges : int
+        How many times terms are exchanged between groups.
+    rng : int
+        Seed of all draws.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per seed (and one for all seeds together), metric, class and group.
     """
-    attribute, classes = suite["attribute"].iloc[0], suite["classes"].iloc[0]
-    suite = suite.astype(
-        dict.fromkeys(["source", "group", "term", "label", "prediction"], str)
-    )
-    if classes == 2:
-        suite = suite[suite["label"] != "neutral"].drop(columns="p_neutral")
+    by_group = suite["attribute"].iloc[0] in _ATTRIBUTES_BY_GROUP
+    texts = ["source", "group", "term", "label", "prediction"]
+    outputs = suite.astype(dict.fromkeys(texts, str))
+    if suite["classes"].iloc[0] == 2:
+        outputs = outputs[outputs["label"] != "neutral"].drop(columns="p_neutral")
     runs = {
-        str(seed): frame.drop(columns=[*KEYS, "seed"])
-        for seed, frame in suite.groupby("seed")
+        str(seed): run.drop(columns=[*_KEYS, "seed"])
+        for seed, run in outputs.groupby("seed")
     }
-    grouped = attribute in GROUPED
-    asked = [("positive", TESTED + (BY_GROUP if grouped else ()))] + [
-        ("negative", ("AvgGF (TC)",))
-    ] * grouped
+
+    tested = {"positive": TESTED}
+    if by_group:
+        tested = {"positive": TESTED + _TESTED_BY_GROUP, "negative": ("AvgGF (TC)",)}
     rows = []
-    for name, tested in asked:
+    for name, metrics in tested.items():
         examples = {
             seed: read(run, Columns(), classes=name) for seed, run in runs.items()
         }
-        rows += [
-            (seed, *key, *found)
-            for (seed, *key), found in tests(examples, tested, exchanges, rng).items()
-        ]
+        results = tests(examples, metrics, exchanges, rng)
+        rows += [(seed, *key, *result) for (seed, *key), result in results.items()]
     for seed, run in runs.items():
-        values = measuring.observed(
-            read(run, Columns(), classes="positive"), _named(SHOWN), True, _draws(rng)
-        )[0]
-        rows += [(seed, *key, value[0], *[np.nan] * 5) for key, value in values.items()]
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    means = (
-        table[table["metric"].isin(SHOWN)]
-        .groupby(["metric", "class", "group"], sort=False)["value"]
-        .mean()
-    )
-    table = pd.concat(
-        [table, means.reset_index().assign(seed=ALL_SEEDS)], ignore_index=True
-    )
-    return table[(table["group"] == ACCUMULATED) | grouped].round(7)
+        rows += _only_shown(seed, run, rng)
+    table = pd.DataFrame(rows, columns=_COLUMNS)
+
+    shown = table[table["metric"].isin(SHOWN)]
+    means = shown.groupby(["metric", "class", "group"], sort=False)["value"].mean()
+    of_all_seeds = means.reset_index().assign(seed=_ALL_SEEDS)
+    table = pd.concat([table, of_all_seeds], ignore_index=True)
+    return table[(table["group"] == ACCUMULATED) | by_group].round(7)
+
+
+def _only_shown(seed: str, run: pd.DataFrame, rng: int) -> list[tuple]:
+    """Return rows of the metrics that have a value and no test."""
+    examples = read(run, Columns(), classes="positive")
+    values, *_ = measuring.observed(examples, _named(SHOWN), True, _draws(rng))
+    no_test = [np.nan] * 5
+    return [(seed, *key, value[0], *no_test) for key, value in values.items()]
 
 
 def tests(
     runs: dict[str, Examples], names: tuple, exchanges: int = EXCHANGES, rng: int = SEED
 ) -> dict[tuple, tuple]:
-    """Return value, low, high, null, p and its error by (seed, metric, class, group), also for all seeds together."""
+    """Return values, intervals and p-values of metrics, by seed and for all seeds.
+
+    Parameters
+    ----------
+    runs : dict of Examples
+        The examples of each seed.
+    names : tuple of str
+        Names of the metrics.
+    exchanges : int
+        How many times terms are exchanged between groups.
+    rng : int
+        Seed of all draws.
+
+    Returns
+    -------
+    dict
+        For each (seed, metric, class, group) the value, low, high, the mean under
+        exchange, p and the standard error of p.
+    """
     metrics = _named(names)
-    values, null, resampled = {}, {}, {}
+
+    values = {}
+    exchanged = {}
+    resampled = {}
     for seed, examples in runs.items():
         values[seed] = measuring.observed(examples, metrics, True, _draws(rng))[0]
-        for into, drawn in (
-            (null, draws.exchanged(examples, exchanges, _draws(rng))),
-            (resampled, draws.bootstrap(examples, RESAMPLES, _draws(rng))),
-        ):
-            into[seed] = measuring.over_draws(
-                examples, drawn, metrics, values[seed], _draws(rng)
-            )
+        exchanged[seed] = measuring.over_draws(
+            examples,
+            draws.exchanged(examples, exchanges, _draws(rng)),
+            metrics,
+            keys=values[seed],
+            rng=_draws(rng),
+        )
+        resampled[seed] = measuring.over_draws(
+            examples,
+            draws.bootstrap(examples, RESAMPLES, _draws(rng)),
+            metrics,
+            keys=values[seed],
+            rng=_draws(rng),
+        )
+
     rows = {}
     for key in values[next(iter(runs))]:
         metric = metrics[key[0]]
-        for seed in [*runs, ALL_SEEDS]:
-            (value,), fair, again = (
-                _mean(metric, found, key, seed) for found in (values, null, resampled)
-            )
+        for seed in [*runs, _ALL_SEEDS]:
+            (value,) = _mean(metric, values, key, seed)
+            null = _mean(metric, exchanged, key, seed)
+            again = _mean(metric, resampled, key, seed)
+
+            low, high = measuring.interval(metric, value, again, 0.95)
             p = measuring.p_value(
-                measuring.distance(metric, value), measuring.distance(metric, fair)
+                measuring.distance(metric, value), measuring.distance(metric, null)
             )
-            ends = measuring.interval(metric, value, again, 0.95)
-            rows[seed, *key] = (
-                value,
-                *ends,
-                fair.mean(),
-                p,
-                np.sqrt(p * (1 - p) / exchanges),
-            )
+            error_of_p = np.sqrt(p * (1 - p) / exchanges)
+            rows[seed, *key] = (value, low, high, null.mean(), p, error_of_p)
     return rows
 
 
-def _mean(metric: Metric, found: dict[str, dict], key: tuple, seed: str) -> np.ndarray:
-    """Return what one seed found, or the mean over all of them: geometric for a ratio."""
-    if seed != ALL_SEEDS:
-        return found[seed][key]
-    every = np.stack([values[key] for values in found.values()])
+def _mean(metric: Metric, values: dict[str, dict], key: tuple, seed: str) -> np.ndarray:
+    """Return the values of one seed, or the mean over all: geometric for a ratio."""
+    if seed != _ALL_SEEDS:
+        return values[seed][key]
+
+    of_all_seeds = np.stack([of_seed[key] for of_seed in values.values()])
+    if metric.neutral != 1:
+        return of_all_seeds.mean(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (
-            np.exp(np.log(every).mean(axis=0))
-            if metric.neutral == 1
-            else every.mean(axis=0)
-        )
+        return np.exp(np.log(of_all_seeds).mean(axis=0))
 
 
-def _named(names: tuple) -> dict[str, Metric]:
+def _named(names: Iterable[str]) -> dict[str, Metric]:
     return {name: METRICS[name] for name in names}
 
 

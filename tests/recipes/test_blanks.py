@@ -77,9 +77,8 @@ PARAGRAPHS = [
 def test_paragraphs_are_counted_as_by_hand():
     counts = count_together(PARAGRAPHS, JOBS).set_index(["word", "other"])["paragraphs"]
     both = {frozenset(pair): number for pair, number in counts.items()}
-    assert (
-        len(both) == len(counts) == 19 * 20 // 2
-    )  # (any), 2 verbs, 10 adjectives, 3 pronouns, 3 occupations
+    # (any), 2 verbs, 10 adjectives, 3 pronouns, 3 occupations.
+    assert len(both) == len(counts) == 19 * 20 // 2
     assert both[frozenset({ANY})] == 5
     assert (
         both[frozenset({"he"})] == 2
@@ -176,9 +175,8 @@ def test_cooccurrence_by_words():
         1,
     ]  # "Two nurses and a cook" names two
     assert counts.loc["(any)", "sentences"] == 7  # not the blank pieces between them
-    assert (
-        counts.loc["(any)", "he"] == 2
-    )  # "He was", "his overcooked"; "Cookies for his son , said her" has both
+    # "He was", "his overcooked"; "Cookies for his son , said her" has both.
+    assert counts.loc["(any)", "he"] == 2
 
 
 def test_cooccurrence_as_released_looks_inside_words_and_misses_capitals():
@@ -218,7 +216,8 @@ def test_bundled_words_and_rates_fit_each_other():
 def test_bert_is_read_from_titles(tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
     files = {
-        "BERT_TITLES": "title,log_odds_he_she\nNurse,-1\nhead nurse,0\nnurses aide,1\nnursery,9\ncook ii,2\n"
+        "BERT_TITLES": "title,log_odds_he_she\nNurse,-1\nhead nurse,0\nnurses "
+        "aide,1\nnursery,9\ncook ii,2\n"
     }
     files["OCCUPATIONS"] = "occupation\nnurse\ncook\nmover\n"
     for name, text in files.items():
@@ -258,7 +257,9 @@ def test_bundled_bert_has_the_known_occupations():
 
 
 def test_the_papers_model_has_no_card_and_can_be_called(monkeypatch):
-    """It is no bundled table: `load` does not know it, and a call says what its table is."""
+    """It is no bundled table: `load` does not know it, and a call says what its table
+    is.
+    """
     monkeypatch.setattr(
         masked,
         "load",
@@ -273,7 +274,9 @@ def test_the_papers_model_has_no_card_and_can_be_called(monkeypatch):
 
 @pytest.mark.slow
 def test_notebook_09_runs_with_the_papers_model(monkeypatch, tmp_path):
-    """MODEL = "bert", with another model in BERT's place: the rows of Table 2 are then computed, not open."""
+    """MODEL = "bert", with another model in BERT's place: the rows of Table 2 are then
+    computed, not open.
+    """
     monkeypatch.setattr(
         masked,
         "load",

@@ -18,7 +18,10 @@ def released(tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
     folder = tmp_path / "celeba"
     folder.mkdir()
-    labels = "3\nBig_Nose Male Young \n000001.jpg  1 -1  1\n000002.jpg -1 -1 -1\n000003.jpg  1  1 -1\n"
+    labels = (
+        "3\nBig_Nose Male Young \n"
+        "000001.jpg  1 -1  1\n000002.jpg -1 -1 -1\n000003.jpg  1  1 -1\n"
+    )
     (folder / "list_attr_celeba.txt").write_text(labels)
     (folder / "list_eval_partition.txt").write_text(
         "000001.jpg 0\n000002.jpg 2\n000003.jpg 1\n"
@@ -93,7 +96,8 @@ def test_bundled_runs_count_the_test_images_of_the_bundled_counts():
                     (test["male"] == male) & (test[task] == label), "count"
                 ].sum()
                 assert (part[f"{who}_{right}"] + part[f"{who}_{wrong}"] == n).all()
-        # Positives are as frequent as in training, give or take: the threshold was calibrated for that.
+        # Positives are as frequent as in training, give or take: the threshold was
+        # calibrated for that.
         train = counts[counts["split"] == "train"]
         share = train.loc[train[task] == 1, "count"].sum() / train["count"].sum()
         positive = part.filter(regex="_(true|false)_positive").sum(axis=1) / 19_962

@@ -1,4 +1,7 @@
-"""The laboratory: its coverage by brute force, and the bundled grid against itself and against what methods promise."""
+"""The laboratory: its coverage by brute force, and the bundled grid.
+
+The grid is compared with a second computation and with what the methods promise.
+"""
 
 import numpy as np
 import pandas as pd
@@ -113,7 +116,10 @@ def test_betting_is_hardly_wider_than_what_promises_nothing(grid):
 
 
 def test_five_points_come_out_again():
-    """Observed differences of exactly .05, and 80 % power; the last three are what a reader remembers."""
+    """Observed differences of exactly .05, and 80 % power.
+
+    The last three results are what a reader remembers.
+    """
     table = fairlib.load("five_points", source="bundled")
     quick = ["bernstein_maximal", "newcombe", "hoeffding", "tango"]
     for row in table[table["method"].isin(quick)].itertuples():

@@ -1,4 +1,6 @@
-"""The generated images: labels at the stated rates, and masks that hide the person and nothing else."""
+"""The generated images: labels at the stated rates, and masks that hide the person and
+nothing else.
+"""
 
 import numpy as np
 import pandas as pd

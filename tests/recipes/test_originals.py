@@ -23,7 +23,9 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Server(http.server.SimpleHTTPRequestHandler):
-    """A file server that understands ranges, counts what it sent, and can break off a connection."""
+    """A file server that understands ranges, counts what it sent, and can break off a
+    connection.
+    """
 
     sent = 0
     break_after = None

@@ -1,4 +1,6 @@
-"""Where the paper's networks were trained on photographs, notebooks and ledger take them by themselves."""
+"""Where the paper's networks were trained on photographs, notebooks and ledger take
+them by themselves.
+"""
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -17,12 +19,13 @@ NETWORKS = {
     "gradient boosting": "VGG16",
     "neural network": "ResNet18",
 }
+# Cells of notebook 07b without any network.
 SIMULATED = (
     "figure-images",
     "guess",
     "ideal-figure",
     "objects-alone",
-)  # cells of notebook 07b without any network
+)
 
 
 def test_by_run_is_the_metrics_on_the_images_themselves():
@@ -84,7 +87,9 @@ def test_by_run_is_the_metrics_on_the_images_themselves():
 
 @pytest.fixture
 def photographs(tmp_path, monkeypatch):
-    """Bundled tables in which stand-ins pose as the paper's networks; no figure is written, and a ledger apart."""
+    """Bundled tables in which stand-ins pose as the paper's networks; no figure is
+    written, and a ledger apart.
+    """
 
     def load(name, source="bundled"):
         table = fairlib.data.load(name, source="bundled")
@@ -126,9 +131,8 @@ def test_notebooks_and_ledger_take_photographs(photographs, name):
         assert judged.loc[
             "wang2021/table1/a_to_t_falls", ["status", "basis"]
         ].tolist() == ["reproduced", "original"]
-        assert (
-            judged.loc["wang2021/table1/t_to_a_rises", "status"] == "reproduced"
-        )  # clear objects alone decide
+        # Clear objects alone decide.
+        assert judged.loc["wang2021/table1/t_to_a_rises", "status"] == "reproduced"
         assert judged.loc["wang2021/table1/mals_rises", "computed"] == "undecided"
     else:
         assert set(judged["basis"]) == {"original"}

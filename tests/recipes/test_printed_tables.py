@@ -1,4 +1,6 @@
-"""What printed numbers can be: against brute force, on a small table of known runs, and on what is bundled."""
+"""What printed numbers can be: against brute force, on a small table of known runs, and
+on what is bundled.
+"""
 
 import itertools
 
@@ -27,14 +29,17 @@ def test_totals_are_those_whose_quotient_rounds_to_what_is_printed(
             low, high = totals(
                 number, images, runs=runs, decimals=decimals, scale=scale
             )
-            # in whole numbers, so that a tie is a tie: |2 T 10^d scale - 2 last runs images| <= runs images
+            # in whole numbers, so that a tie is a tie: |2 T 10^d scale - 2 last runs
+            # images| <= runs images
             last = round(number * 10**decimals)
             off = np.abs(2 * every * 10**decimals * scale - 2 * last * runs * images)
             assert every[off <= runs * images].tolist() == list(range(low, high + 1))
 
 
 def test_five_whole_numbers_exist_for_every_total_and_sum_of_squares_of_one_parity():
-    """What `possible` rests on, counted out: numbers -12 ... 12 give every even or odd sum of squares up to 144."""
+    """What `possible` rests on, counted out: numbers -12 ... 12 give every even or odd
+    sum of squares up to 144.
+    """
     reached = {(0, 0)}
     for _ in range(5):
         reached = {
@@ -81,7 +86,9 @@ def test_the_formula_of_the_error_matters():
 
 
 def test_table_of_whole_numbers_on_small_files(monkeypatch):
-    """Known runs are printed in another order than the files' columns, and found again under their own names."""
+    """Known runs are printed in another order than the files' columns, and found again
+    under their own names.
+    """
     order, images = ("person", "bed", "tie"), {"bed": 30, "tie": 45}
     runs = {"bed": [2, 2, 2, 2, 2], "tie": [-3, 0, 1, 1, 4]}
     rows = {}

@@ -1,4 +1,6 @@
-"""CheckList's systems: the score is read back rightly, repeats go, and the published failure rates come out."""
+"""CheckList's systems: the score is read back rightly, repeats go, and the published
+failure rates come out.
+"""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,8 @@ from fairlib.metrics.measuring import measure
 from fairlib.recipes import checklist
 from fairlib.recipes.originals import File, at_hand
 
-# Failure rates that CheckList published, in percent (Ribeiro et al. 2020; one per test and system).
+# Failure rates that CheckList published, in percent (Ribeiro et al. 2020; one per test
+# and system).
 PUBLISHED = pd.DataFrame(
     {
         "microsoft": [0.2, 15.4, 16.2, 0.6],
@@ -24,7 +27,9 @@ PUBLISHED = pd.DataFrame(
 
 
 def recoded(score, zone):
-    """The three "probabilities" that CheckList's authors made from one score in [-1, 1]."""
+    """The three "probabilities" that CheckList's authors made from one score in [-1,
+    1].
+    """
     if abs(score) < zone:
         neutral = 1 - abs(score) / (2 * zone)
         return {
@@ -37,7 +42,9 @@ def recoded(score, zone):
 
 @pytest.fixture
 def released(tmp_path, monkeypatch):
-    """A file of the released form: one source of two terms, for each system the scores -0.9 ... 0.9."""
+    """A file of the released form: one source of two terms, for each system the scores
+    -0.9 ... 0.9.
+    """
     rows = []
     for system, zone in {"google": 1 / 4, "bert": 1 / 3, "amazon": None}.items():
         for number, score in enumerate(np.linspace(-0.9, 0.9, 13)):
@@ -83,7 +90,9 @@ def test_the_score_is_read_back_from_what_was_made_of_it(released):
 
 
 def test_the_released_probability_is_not_monotone_in_the_score(released):
-    """The reason for reading the score back: over the lower edge of the neutral zone the positive probability falls."""
+    """The reason for reading the score back: over the lower edge of the neutral zone
+    the positive probability falls.
+    """
     table = (
         checklist.predictions()
         .query("system == 'bert' and term == 'x'")
@@ -94,9 +103,8 @@ def test_the_released_probability_is_not_monotone_in_the_score(released):
 
 def test_repeated_cases_are_left_out_once(released):
     table = checklist.distinct(checklist.predictions())
-    assert (
-        table["source_id"].nunique() == 12
-    )  # number 12 repeats the filler of number 0
+    # Number 12 repeats the filler of number 0.
+    assert table["source_id"].nunique() == 12
     assert (table.groupby(["system", "source"]).size() == 2).all()
 
 
@@ -131,7 +139,8 @@ def test_values_and_intervals_agree_with_measure_where_both_can_be_had():
     assert len(merged) == len(mine) == len(theirs)
     np.testing.assert_allclose(merged["value"], merged["value_measure"])
     assert (mine["low"] <= mine["high"]).all() and mine["p"].between(0, 1).all()
-    # The mean difference is a difference of means over sources: its standard error is known.
+    # The mean difference is a difference of means over sources: its standard error is
+    # known.
     means = frame.pivot_table(
         index="source", columns="group", values="p_positive", aggfunc="mean"
     )

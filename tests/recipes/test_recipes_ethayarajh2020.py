@@ -17,7 +17,9 @@ from fairlib.recipes import ethayarajh2020 as paper
 
 @pytest.fixture
 def put(tmp_path, monkeypatch):
-    """Return a function that writes a small stand-in for a genuine file and makes its recipe expect it."""
+    """Return a function that writes a small stand-in for a genuine file and makes its
+    recipe expect it.
+    """
     monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
 
     def write(module, name, text, at=None):
@@ -74,15 +76,16 @@ def test_costs_are_counted_from_annotations(put):
         ["slate", 0.4, 1],
         ["slate", 1.0, 1],
     ]
-    assert (
-        fairlib.load("mnli_costs").attrs["source"] == "original"
-    )  # auto takes what is at hand
+    # Auto takes what is at hand.
+    assert fairlib.load("mnli_costs").attrs["source"] == "original"
     bundled = fairlib.load("mnli_costs", source="bundled")
     assert list(bundled.columns) == list(frame.columns)
 
 
 def multinli(counts):
-    """Return lines in the format of MultiNLI with these counts of pairs by genre and cost, for its two dev sets."""
+    """Return lines in the format of MultiNLI with these counts of pairs by genre and
+    cost, for its two dev sets.
+    """
     e, c, n = "entailment", "contradiction", "neutral"
     votes = {
         0.0: (e, [e] * 5),
@@ -99,7 +102,9 @@ def multinli(counts):
 
 
 def run_notebook(name, changes):
-    """Run the cells of a notebook that draw no figure and need no Jupyter, and return what they leave behind."""
+    """Run the cells of a notebook that draw no figure and need no Jupyter, and return
+    what they leave behind.
+    """
     notebook = nbformat.read(data.ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     left = {}
     for cell in notebook.cells:
@@ -161,7 +166,8 @@ def test_genuine_files_turn_table_1_from_open_into_reproduced_or_differs(
     assert table["reproduced"].tolist() == ["reproduced"] * 30
     assert table["differs"]["table1/oup/in"] == "differs"
     assert table["differs"]["table1/government/in"] == "reproduced"
-    # What is drawn from the counts goes with them; where the paper shows one draw, ours are others all the same.
+    # What is drawn from the counts goes with them; where the paper shows one draw, ours
+    # are others all the same.
     assert (
         found["reproduced"]
         .loc[["mnli/coverage", "figure1/tighter_with_n"], "basis"]
@@ -310,7 +316,10 @@ def test_compas_is_counted(put):
 
 def test_compas_is_filtered_as_propublica_does(put):
     """One row for each reason to leave somebody out, on either side of it."""
-    columns = "race,decile_score,two_year_recid,days_b_screening_arrest,is_recid,c_charge_degree,score_text\n"
+    columns = (
+        "race,decile_score,two_year_recid,days_b_screening_arrest,is_recid,"
+        "c_charge_degree,score_text\n"
+    )
     kept = ["Asian,1,0,-30,0,F,Low", "Asian,1,0,30,1,M,Low"]
     dropped = [
         "Asian,2,0,-31,0,F,Low",

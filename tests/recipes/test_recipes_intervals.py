@@ -1,4 +1,6 @@
-"""The recipes of notebooks 10a and 10b: occupations in a small file of the same format, and counts that must agree."""
+"""The recipes of notebooks 10a and 10b: occupations in a small file of the same format,
+and counts that must agree.
+"""
 
 import hashlib
 from dataclasses import replace
@@ -12,9 +14,11 @@ from fairlib.recipes import intervals
 def test_answers_are_counted_by_the_occupation_of_the_next_line(tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRLIB_DATA", str(tmp_path))
     texts = {
-        "LLM": "trial,pair,pro_correct,anti_correct\n1,1,1,0\n1,2,1,0\n1,3,0,0\n2,1,1,1\n",
+        "LLM": "trial,pair,pro_correct,anti_correct\n"
+        "1,1,1,0\n1,2,1,0\n1,3,0,0\n2,1,1,1\n",
         "PRO_TEST": "1 [The cook] met the chief.\n2 The chief thanked [an analyst].\n\n"
-        "3 [The cook] sang as [he] slept.\n4 The guard saw [the construction worker].\n",
+        "3 [The cook] sang as [he] slept.\n4 The guard saw [the construction "
+        "worker].\n",
     }
     for name, text in texts.items():
         file = getattr(intervals, name)

@@ -93,7 +93,9 @@ def test_mals_from_shares(originals):
 
 
 def test_training_counts_come_back_from_twelve_digits(originals, tmp_path, monkeypatch):
-    """Counts of 3,001 images, released as shares: the fraction is exact, and the truth among the multiples."""
+    """Counts of 3,001 images, released as shares: the fraction is exact, and the truth
+    among the multiples.
+    """
     rng = np.random.default_rng(1)
     labels = pd.DataFrame({"split": "dev", "image_id": np.arange(700), "gender": "man"})
     rates = dict(zip(OBJECTS, (0.05, 0.2, 0.6), strict=True))
@@ -107,11 +109,12 @@ def test_training_counts_come_back_from_twelve_digits(originals, tmp_path, monke
     men = (
         images * pd.Series({"bed": 1 / 3, "tie": 0.8, "dog": 0.5, "person": 0.7})
     ).astype(int)
+    # Shares with small denominators.
     images["bed"], men["bed"], men["dog"] = (
         150,
         50,
         images["dog"] // 4 * 2,
-    )  # shares with small denominators
+    )
     table = pd.DataFrame(
         {
             "object": images.index,
@@ -143,7 +146,9 @@ def test_training_counts_come_back_from_twelve_digits(originals, tmp_path, monke
 
 
 def test_bundled_training_counts_say_what_is_known():
-    """41 of 66 fractions are the counts, 8 a known multiple of them; the number of images follows from the people."""
+    """41 of 66 fractions are the counts, 8 a known multiple of them; the number of
+    images follows from the people.
+    """
     table = fairlib.load("coco_training", source="bundled").set_index("object")
     shares = fairlib.load("coco_mals", source="bundled").set_index("object")
     of_men = shares["training_share"].where(
@@ -228,10 +233,10 @@ def test_caption_amplification_is_the_metric_with_the_influence_functions_error(
             ).half_width
             / 1.96
         )
-        assert row["standard_error"] == pytest.approx(
-            error, rel=0.05
-        )  # the interval takes Student's quantile
-        # blind: an object is named as often where it is there, and as often where it is not, whatever the gender
+        # The interval takes Student's quantile.
+        assert row["standard_error"] == pytest.approx(error, rel=0.05)
+        # blind: an object is named as often where it is there, and as often where it is
+        # not, whatever the gender
         there, said = labels[OBJECTS].to_numpy(dtype=bool), named.to_numpy()
         often = [
             np.where(there == flag, said, 0).sum(axis=0) / (there == flag).sum(axis=0)
@@ -254,9 +259,8 @@ def test_caption_amplification_is_the_metric_with_the_influence_functions_error(
             amp.task_to_attribute(*arguments, train=train)
         )
         error = amp.interval("T->A", *arguments, train=train).half_width / 1.96
-        assert row["standard_error"] == pytest.approx(
-            error, rel=0.05
-        )  # the interval takes Student's quantile
+        # The interval takes Student's quantile.
+        assert row["standard_error"] == pytest.approx(error, rel=0.05)
         # blind: the same errors by gender, whatever the object
         truth = attribute[one].to_numpy(dtype=float)
         chances = truth @ (
@@ -276,7 +280,9 @@ def test_caption_amplification_is_the_metric_with_the_influence_functions_error(
 
 
 def test_bundled_mals_is_the_released_value():
-    """0.0317... before and 0.0217... after constraints on COCO; 0.0502... before on imSitu."""
+    """0.0317... before and 0.0217... after constraints on COCO; 0.0502... before on
+    imSitu.
+    """
     coco = fairlib.load("coco_mals", source="bundled")
     assert coco["change_before"].mean() == pytest.approx(0.031742516637, abs=1e-12)
     assert coco["change_after"].mean() == pytest.approx(0.021695390329, abs=1e-12)

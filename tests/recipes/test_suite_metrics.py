@@ -68,7 +68,9 @@ def test_every_run_is_there_with_a_value_for_every_metric_and_attribute(
 
 
 def toy(shift):
-    """Two groups of two terms in six templates, two seeds; terms of group b score higher by `shift`."""
+    """Two groups of two terms in six templates, two seeds; terms of group b score
+    higher by `shift`.
+    """
     rng = np.random.default_rng(0)
     rows = []
     for seed in (0, 1):
@@ -119,8 +121,9 @@ def test_all_seeds_share_their_exchanges():
     )
     every = found["all", "AvgGF", "positive", "a"]
     np.testing.assert_allclose([every[0], every[3]], [value, null])
-    # With terms exchanged alike in both seeds, a third of the exchanges give the very groups back: p is a third, in the
-    # mean over seeds too. Exchanged apart, both would do so in a ninth only.
+    # With terms exchanged alike in both seeds, a third of the exchanges give the very
+    # groups back: p is a third, in the mean over seeds too. Exchanged apart, both would
+    # do so in a ninth only.
     assert every[4] == pytest.approx(1 / 3, abs=0.1)
     ratios = [found[seed, "FPRRatio", "positive", "b"][0] for seed in ("0", "1", "all")]
     assert ratios[2] == pytest.approx(np.sqrt(ratios[0] * ratios[1]))
@@ -132,11 +135,13 @@ def test_an_answer_does_not_turn_with_another_seed_of_the_draws(
 ):
     monkeypatch.setattr(suite_metrics, "RESAMPLES", 1)  # the intervals play no part
     named = bundled.query(
-        "metric == 'AvgGF' and group == 'accumulated' and seed == 'all' and model != @WORDS"
+        "metric == 'AvgGF' and group == 'accumulated' and seed == 'all' "
+        "and model != @WORDS"
     )
     named = named.set_index(["attribute", "classes"])["p"].clip(lower=1 / 2000)
     suite = outputs.query(
-        "attribute == 'religion' and classes == 2 and label != 'neutral' and model != @WORDS"
+        "attribute == 'religion' and classes == 2 and label != 'neutral' "
+        "and model != @WORDS"
     )
     suite = suite.astype(
         {"source": str, "group": str, "term": str, "label": str, "prediction": str}
@@ -160,9 +165,8 @@ def test_an_answer_does_not_turn_with_another_seed_of_the_draws(
     p = of_runs(suite, ("AvgGF",), exchanges=draws, rng=1)[
         "all", "AvgGF", "positive", "accumulated"
     ][4]
-    assert (
-        stats.binomtest(round(p * (draws + 1)) - 1, draws, often).pvalue > 0.001
-    )  # other draws, the same world
+    # Other draws, the same world.
+    assert stats.binomtest(round(p * (draws + 1)) - 1, draws, often).pvalue > 0.001
     answers = set()
     for hits in range(
         *map(int, stats.binom.interval(0.999, draws, often) + np.array([0, 1]))
@@ -175,7 +179,10 @@ def test_an_answer_does_not_turn_with_another_seed_of_the_draws(
 
 
 def test_names_roberta_reads_the_counts_of_a_printed_notebook(tmp_path, monkeypatch):
-    table = "Groups:  all  female  male\nFN:  10.000  {fn}  2.000\nFP:  1.000  0.000  1.000\nTN:  9.000  4.000  5.000\n"
+    table = (
+        "Groups:  all  female  male\nFN:  10.000  {fn}  2.000\n"
+        "FP:  1.000  0.000  1.000\nTN:  9.000  4.000  5.000\n"
+    )
     printed = (
         "======== CLASS accumulated\nAccuracy:  0.7  0.7  0.7\n======== CLASS 0\n"
         + table.format(fn="1.000")

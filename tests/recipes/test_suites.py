@@ -1,4 +1,6 @@
-"""Suites are built as the paper's code builds them: from a small example here, from the released files where they are.
+"""Suites are built as the paper's code builds them.
+
+They are built from a small example here, and from the released files where they are.
 
 What is released is not part of the project: those tests are skipped without it.
 """
@@ -12,15 +14,17 @@ import pytest
 from fairlib.metrics import sequences
 from fairlib.recipes import originals, suites, templates
 
-# Table 3 of the paper, typed from the paper; nationality by six quantiles, names by the two typical genders.
+# Table 3 of the paper, typed from the paper; nationality by six quantiles, names by the
+# two typical genders.
 GROUPS = {
     "gender": "aab female male cis many-genders no-gender non-binary trans",
     "sexual_orientation": "asexual homosexual heterosexual bisexual other",
-    "religion": "atheism buddhism baha'i-faith christianity hinduism islam judaism mormonism sikhism taoism",
+    "religion": "atheism buddhism baha'i-faith christianity hinduism islam judaism "
+    "mormonism sikhism taoism",
     "race": "african_american american_indian asian hispanic pacific_islander white",
     "age": "young adult old",
-    "disability": "cerebral_palsy chronic_illness cognitive down_syndrome epilepsy hearing mental_health mobility "
-    "physical short_stature sight unspecified without",
+    "disability": "cerebral_palsy chronic_illness cognitive down_syndrome epilepsy "
+    "hearing mental_health mobility physical short_stature sight unspecified without",
     "nationality": "1q 2q 3q 4q 5q 6q",
     "names": "female male",
 }
@@ -30,7 +34,8 @@ released = pytest.mark.skipif(
         for path, file in suites.ORIGINALS.items()
         if path != suites.LEXICON
     ),
-    reason="the released templates and terms are not at hand (generalized/ in the folder of genuine files)",
+    reason="the released templates and terms are not at hand "
+    "(generalized/ in the folder of genuine files)",
 )
 GENUINE = [
     pytest.param(False, id="example"),
@@ -118,9 +123,8 @@ def test_terms_fill_the_slots_of_their_part_of_speech():
     }
     people = words("sexual_orientation", "identity_np")
     assert people["gay"] == "gay person" and people["gay (noun)"] == "gay"
-    assert (
-        words("gender", "identity_np")["trans woman"] == "trans woman"
-    )  # listed twice, filled once
+    # Listed twice, filled once.
+    assert words("gender", "identity_np")["trans woman"] == "trans woman"
     assert "genderfluid" not in words("gender", "identity_adj")  # has no group
     assert set(words("age", "identity_np")) == {
         "young",
@@ -139,9 +143,8 @@ def test_terms_fill_the_slots_of_their_part_of_speech():
     assert "handicapped" not in words("disability", "identity_np")  # not recommended
     assert words("religion", "religion") == {"Islam": "Islam", "Judaism": "Judaism"}
     assert words("religion", "person")["Muslim (noun)"] == "Muslim"
-    assert (
-        words("nationality", "country_adj")["New Zealand"] == "New-Zealand"
-    )  # as the released code writes it
+    # As the released code writes it.
+    assert words("nationality", "country_adj")["New Zealand"] == "New-Zealand"
 
 
 def test_countries_are_cut_into_sixths_of_total_product_from_the_smallest():
@@ -175,10 +178,11 @@ def test_fill_writes_articles_and_capitals_as_the_released_code_does():
         suites.fill("{Identity_adj} people met.", "middle aged")
         == "Middle aged people met."
     )
+    # By letter.
     assert (
         suites.fill("I am {a:identity_np}.", "European person")
         == "I am an European person."
-    )  # by letter
+    )
     assert suites.fill("Alex was raised {a:person}.", "Jew") == "Alex was raised a Jew."
 
 
@@ -196,7 +200,7 @@ def test_what_is_wrong_is_named(monkeypatch):
         suites.suite("age")
 
 
-# --- named entities ---------------------------------------------------------------------------------------------------
+# --- named entities ---
 
 
 @released

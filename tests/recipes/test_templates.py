@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
+from statsmodels.stats.proportion import proportion_confint
 
 from fairlib.recipes import templates
 
-# --- invariance -------------------------------------------------------------------------------------------------------
+# --- invariance ---
 
 
 def _predictions(rows):
@@ -68,7 +69,8 @@ def test_a_tolerance_forgives_changes_of_small_probability():
     )
     frame["p_-"] = 1 - frame["p_+"]
     table = templates.invariance(frame, reference="a", tolerance=0.2).set_index("group")
-    # Probability of the reference's class: s2 from .6 to .45, s3 from .9 to .1, s4 from .6 to .1.
+    # The probability of the reference's class moves in s2 from .6 to .45, in s3 from .9
+    # to .1, and in s4 from .6 to .1.
     assert table["failures"].to_dict() == {"x": 1, "y": 2, "accumulated": 2}
     strict = templates.invariance(frame, reference="a", tolerance=0.1).set_index(
         "group"
@@ -82,9 +84,25 @@ def test_invariance_of_a_constant_model_is_zero_with_an_interval_that_is_not():
         axis=None
     )
     z2 = norm.ppf(0.975) ** 2
-    np.testing.assert_allclose(
-        table["high"], z2 / (4 + z2)
-    )  # Wilson's upper end at 0 of 4
+    # Wilson's upper end at 0 of 4.
+    np.testing.assert_allclose(table["high"], z2 / (4 + z2))
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
+def test_intervals_are_those_of_statsmodels_to_the_last_bit(confidence):
+    rng = np.random.default_rng(1)
+    sources = pd.Series(rng.integers(1, 600, 2000))
+    failures = pd.Series(rng.uniform(0, 1, 2000)) * sources
+    failures[:200] = failures[:200].round()
+    failures[:20] = 0.0
+    failures[20:40] = sources[20:40]
+    expected = proportion_confint(
+        failures, sources, alpha=1 - confidence, method="wilson"
+    )
+    for ours, theirs in zip(
+        templates._wilson(failures, sources, confidence), expected, strict=True
+    ):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_invariance_reports_each_part_separately():

@@ -1,4 +1,6 @@
-"""The paper's trainings on photographs from disk to the bundled tables, on generated folders with a tiny network."""
+"""The paper's trainings on photographs from disk to the bundled tables, on generated
+folders with a tiny network.
+"""
 
 import json
 import os
@@ -43,7 +45,9 @@ def originals_folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def coco_folder(originals_folder):
-    """90 images: women red, men blue; a backpack (green) lies over the person, a toilet (white) beside."""
+    """90 images: women red, men blue; a backpack (green) lies over the person, a toilet
+    (white) beside.
+    """
     folder = originals_folder / "coco"
     folder.mkdir()
     rng = np.random.default_rng(0)
@@ -139,13 +143,15 @@ def test_coco_is_read_with_labels_and_outlines(coco_folder):
     assert again["validation"].paths == sets["validation"].paths
 
 
+# What Python 2 writes for a list with the dictionary
+# {"img": "COCO_val2014_000000000042.jpg", "annotation": numpy.array([1.0, 0.0])}.
 PYTHON2 = (
     b"(lp0\n(dp1\nS'img'\np2\nS'COCO_val2014_000000000042.jpg'\np3\nsS'annotation'\np4\n"
     b"cnumpy.core.multiarray\n_reconstruct\np5\n(cnumpy\nndarray\np6\n(I0\ntp7\nS'b'\np8\ntp9\nRp10\n"
     b"(I1\n(I2\ntp11\ncnumpy\ndtype\np12\n(S'f8'\np13\nI0\nI1\ntp14\nRp15\n"
     b"(I3\nS'<'\np16\nNNNI-1\nI-1\nI0\ntp17\nbI00\n"
     b"S'\\x00\\x00\\x00\\x00\\x00\\x00\\xf0?\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00'\np18\ntp19\nbsa."
-)  # what Python 2 writes for [{"img": "COCO_val2014_000000000042.jpg", "annotation": numpy.array([1.0, 0.0])}]
+)
 
 
 def test_genders_are_taken_as_released(tmp_path):
@@ -278,9 +284,8 @@ def test_tally_is_what_the_metrics_count():
         tasks=("a", "b", "c"),
         calibrate="validation",
     )
-    assert (
-        again["named"].tolist() == table["named"].tolist()
-    )  # whatever the share in training
+    # Whatever the share in training.
+    assert again["named"].tolist() == table["named"].tolist()
     only_tasks = tally(
         split,
         {"validation": scores[:, :3], "test": scores[:, :3]},
@@ -313,7 +318,9 @@ def tiny(network, outputs, weights=None):
 
 
 def shrink(setattr, bundled):
-    """Put a tiny network for one epoch and two objects in the paper's place, and bundled tables that may be written."""
+    """Put a tiny network for one epoch and two objects in the paper's place, and
+    bundled tables that may be written.
+    """
     released, load = images.setting_of, images.load
     fast = {"side": 14, "epochs": 1, "workers": 2, "rate": 0.05}
     setattr(
@@ -360,7 +367,15 @@ def test_trainings_are_the_released_ones():
         and paths[15].name == "big_nose_vgg16_0.csv"
     )
     coco = images.setting_of("coco", {"mask": "full", "seed": 0})
-    assert coco == images.Setting("VGG16", 0.05, 0.5, 0.0, 64, 12, mask="full")
+    assert coco == images.Setting(
+        network="VGG16",
+        rate=0.05,
+        momentum=0.5,
+        decay=0.0,
+        batch=64,
+        epochs=12,
+        mask="full",
+    )
     settings = [
         images.setting_of("celeba", one) for one in photographs.TRAININGS["celeba"]
     ]
@@ -395,9 +410,8 @@ def test_runs_join_the_stand_ins_when_all_are_finished(tmp_path, monkeypatch):
         found["seed"].tolist() == [0, 1, *range(80)]
         and found["inputs"].value_counts()["photographs"] == 80
     )
-    assert photographs.with_photographs(found, "celeba").equals(
-        found
-    )  # again: not twice
+    # Again: not twice.
+    assert photographs.with_photographs(found, "celeba").equals(found)
 
 
 @pytest.mark.parametrize("n", [1, 8, 9, 40, 90])
@@ -460,16 +474,15 @@ def test_thresholds_mark_as_many_validation_images_as_have_the_label(monkeypatch
     rates = {"training": 0.2, "validation": 0.5, "test": 0.8}
     sets = {
         name: image_sets.ImageSet(
-            [name] * 200,
-            rng.random((200, 2)) < rate,
-            rng.random(200) < 0.6,
-            ("Young", "Big_Nose"),
+            paths=[name] * 200,
+            task=rng.random((200, 2)) < rate,
+            man=rng.random(200) < 0.6,
+            tasks=("Young", "Big_Nose"),
         )
         for name, rate in rates.items()
     }
-    scores = rng.random(
-        (200, 3)
-    )  # the same images twice: what is marked in validation is marked in the test
+    # The same images twice: what is marked in validation is marked in the test.
+    scores = rng.random((200, 3))
     monkeypatch.setattr(
         images, "train", lambda *_, **__: {"validation": scores, "test": scores}
     )
@@ -516,9 +529,8 @@ def test_coco_from_photographs_to_the_bundled_table(small, monkeypatch, capsys):
     assert sorted(path.name for path in runs.iterdir()) == [
         f"none_{seed}.csv" for seed in range(4)
     ]
-    pd.testing.assert_frame_equal(
-        fairlib.load("masking_runs"), stand_ins
-    )  # nothing half done
+    # Nothing half done.
+    pd.testing.assert_frame_equal(fairlib.load("masking_runs"), stand_ins)
     kept = (runs / "none_3.csv").stat().st_mtime_ns
     monkeypatch.setattr(images, "build", tiny)
     images.train_all("coco")
@@ -555,9 +567,13 @@ def test_make_images_trains_everything(small, tmp_path):
     """The command itself, but for the installation and the size of the network."""
     stand_ins = fairlib.load("celeba_runs")
     (tmp_path / "bin").mkdir()
-    driver = "import sys, test_training_images as t; from pathlib import Path; assert sys.argv[1] == '-m'; "
-    driver += "t.shrink(setattr, Path('{0}/made')); assert sys.argv[2] == t.images.__name__; t.images.main()"
-    shell = f"""#!/bin/sh\n[ "$2" = pip ] || exec {sys.executable} -c "{driver.format(tmp_path)}" "$@"\n"""
+    driver = (
+        "import sys, test_training_images as t; from pathlib import Path; "
+        "assert sys.argv[1] == '-m'; "
+        f"t.shrink(setattr, Path('{tmp_path}/made')); "
+        "assert sys.argv[2] == t.images.__name__; t.images.main()"
+    )
+    shell = f'#!/bin/sh\n[ "$2" = pip ] || exec {sys.executable} -c "{driver}" "$@"\n'
     (tmp_path / "bin" / "python").write_text(shell)
     (tmp_path / "bin" / "python").chmod(0o755)
     (tmp_path / ".installed").touch()

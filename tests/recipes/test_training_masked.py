@@ -1,4 +1,6 @@
-"""Tests of the masked language model on a tiny one with random weights; they run where the extra `models` is."""
+"""Tests of the masked language model on a tiny one with random weights; they run where
+the extra `models` is.
+"""
 
 import pytest
 
@@ -12,7 +14,9 @@ VOCABULARY = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A BERT of two layers with random weights, and a vocabulary of the words of a few sentences."""
+    """A BERT of two layers with random weights, and a vocabulary of the words of a few
+    sentences.
+    """
     transformers = pytest.importorskip("transformers")
     torch = pytest.importorskip("torch")
     place = tmp_path_factory.mktemp("encoder")
@@ -31,9 +35,8 @@ def folder(tmp_path_factory):
         model = transformers.BertModel(
             transformers.BertConfig(vocab_size=len(words), **sizes)
         )
-        torch.nn.init.normal_(
-            model.embeddings.word_embeddings.weight, std=0.5
-        )  # words apart, as pretraining has them
+        # Words apart, as pretraining has them.
+        torch.nn.init.normal_(model.embeddings.word_embeddings.weight, std=0.5)
     model.save_pretrained(place)
     return str(place)
 

@@ -24,7 +24,9 @@ from fairlib.recipes.training.tallies import OUTCOMES
 
 
 def examples(n, rng, *, inputs=12):
-    """Task depends on the first input and on the group, which the second input gives away."""
+    """Task depends on the first input and on the group, which the second input gives
+    away.
+    """
     group = rng.integers(0, 2, n)
     noise = rng.random((n, inputs)) < 0.5
     noise[:, 1] = np.where(rng.random(n) < 0.9, group, 1 - group)
@@ -32,9 +34,8 @@ def examples(n, rng, *, inputs=12):
     return Examples(noise, task, group)
 
 
-WEIGHTED = (
-    "sample_weight" in signature(MLPClassifier.partial_fit).parameters
-)  # not in scikit-learn 1.6
+# Not in scikit-learn 1.6.
+WEIGHTED = "sample_weight" in signature(MLPClassifier.partial_fit).parameters
 TRAINABLE = [model for model in tabular.MODELS if WEIGHTED or model != "neural network"]
 
 
@@ -67,7 +68,7 @@ def test_a_seed_decides_a_run(data, model):
 def test_counts_and_average_precision_agree_with_a_loop(data, monkeypatch):
     rng = np.random.default_rng(3)
     valid, test = rng.random(800), rng.random(2000)
-    monkeypatch.setitem(tabular.MODELS, "given", lambda *_: (valid, test))
+    monkeypatch.setitem(tabular.MODELS, "given", lambda *_, **__: (valid, test))
     found = run(data, model="given", rng=0)
     assert found["threshold"] == np.sort(valid)[-round(data.train.task.mean() * 800)]
     by_hand = dict.fromkeys(
@@ -176,8 +177,7 @@ def test_bad_input_is_named(data):
     with pytest.raises(
         ValueError, match="task must take the values 0 and 1, both, found .*0.5"
     ):
-        Examples(
-            np.zeros((2, 1)), [0.5, 1.5], [0, 1]
-        )  # no label, though its whole part would be one
+        # No label, though its whole part would be one.
+        Examples(np.zeros((2, 1)), [0.5, 1.5], [0, 1])
     with pytest.raises(ValueError, match="n x features"):
         Examples(np.zeros((3, 1)), [1, 0], [0, 1])

@@ -1,6 +1,7 @@
-"""Training on text: files are read as they are, tags stay entities, batches lose nothing, finished runs stay finished.
+"""Training on text: files are read as they are, and finished runs stay finished.
 
-Without torch the parts that fine-tune are skipped; readers, tags, batches and the second family are tested always.
+Without torch the parts that fine-tune are skipped; readers, tags, batches and the
+second family are tested always.
 """
 
 from itertools import pairwise, product
@@ -66,7 +67,9 @@ BILOU = [
 
 @pytest.fixture
 def corpora(tmp_path, monkeypatch):
-    """A folder of originals with the two tiny corpora, whose checksums are those of the tiny files."""
+    """A folder of originals with the two tiny corpora, whose checksums are those of the
+    tiny files.
+    """
     (tmp_path / "semeval2018").mkdir()
     (tmp_path / "conll2003").mkdir()
     semeval, conll = {}, {}
@@ -93,7 +96,7 @@ def corpora(tmp_path, monkeypatch):
     return tmp_path
 
 
-# --- Reading the genuine files ----------------------------------------------------------------------------------------
+# --- Reading the genuine files ---
 
 
 def test_tweets_are_read_with_and_without_header(corpora):
@@ -163,10 +166,11 @@ def test_missing_originals_say_where_to_get_them(tmp_path, monkeypatch):
 def test_conll_from_the_hub_is_the_same_table(corpora, monkeypatch):
     from_files = readers.conll("train")
     names = readers.HUB_TAGS.tolist()
+    # The hub has IOB2.
     tagged = (
         ["B-LOC", "O", "B-LOC", "I-LOC"],
         ["B-PER", "I-PER", "B-PER", "O", "B-ORG", "B-LOC"],
-    )  # the hub has IOB2
+    )
     hub = pd.DataFrame(
         {
             "tokens": [
@@ -196,13 +200,12 @@ def test_countries_are_counted_in_any_case_and_whole(corpora, monkeypatch):
     example = text.suites.fillers("nationality")
     monkeypatch.setattr(text.suites, "fillers", lambda attribute, genuine: example)
     mentions = czarnowska2021.country_mentions().set_index("term")["mentions"]
-    assert (
-        len(mentions) == 14 and mentions["India"] == 1
-    )  # once as an organisation, which is another thing
+    # Once as an organisation, which is another thing.
+    assert len(mentions) == 14 and mentions["India"] == 1
     assert mentions.sum() == mentions["India"] + mentions["New Zealand"] == 2
 
 
-# --- Tags -------------------------------------------------------------------------------------------------------------
+# --- Tags ---
 
 
 def slow_bilou(iob, sentence):
@@ -243,9 +246,8 @@ def test_iob_of_either_dialect_becomes_bilou(tokens):
     sentence = np.cumsum([new for _, new in tokens])
     converted = tags.bilou_from_iob(iob, sentence)
     assert converted.tolist() == slow_bilou(iob, sentence)
-    sequences.from_tags(
-        converted, sentence, strict=True
-    )  # raises on what BILOU does not allow
+    # Raises on what BILOU does not allow.
+    sequences.from_tags(converted, sentence, strict=True)
 
 
 def test_strange_tags_are_refused():
@@ -309,7 +311,7 @@ def test_best_sequence_keeps_what_is_valid_and_checks_lengths():
         tags.best_sequence(sure, np.array([4, 5]))
 
 
-# --- Batches ----------------------------------------------------------------------------------------------------------
+# --- Batches ---
 
 
 @given(
@@ -346,7 +348,7 @@ def test_padding_fills_the_end():
     assert batches.padded([[1, 2], [3]], fill=-1).tolist() == [[1, 2], [3, -1]]
 
 
-# --- The second family, from files to tables --------------------------------------------------------------------------
+# --- The second family, from files to tables ---
 
 
 def test_word_features_see_the_word_and_its_neighbours():
@@ -368,9 +370,8 @@ def test_second_family_learns_from_the_files_and_is_scored(corpora, few_sentence
     outcome = text.word_feature_run("semeval3")
     dev = outcome.scores[outcome.scores["split"] == "dev"]
     assert dev["gold"].sum() == dev["predicted"].sum() == 3
-    assert (
-        dev.set_index("class").loc["negative", "correct"] == 1
-    )  # "awful" is in negative tweets only
+    # "awful" is in negative tweets only.
+    assert dev.set_index("class").loc["negative", "correct"] == 1
     assert np.allclose(np.exp(outcome.log_probability).sum(axis=1), 1)
     table = text.sentiment_table(outcome)
     assert len(table) == len(text.suite("semeval3")) and set(table["classes"]) == {3}
@@ -400,13 +401,18 @@ def test_tagger_sees_every_token_of_the_suite_and_predicts_valid_tags(
     found = wordfeatures.log_probabilities(
         model, wordfeatures.word_features(examples), tuple(sorted(set(BILOU)))
     )
-    assert (
-        np.array(sorted(set(BILOU)))[found.argmax(axis=1)].tolist() == BILOU
-    )  # it has learned its training data
+    # It has learned its training data.
+    assert np.array(sorted(set(BILOU)))[found.argmax(axis=1)].tolist() == BILOU
     suite = text.suite("conll2003")
     uniform = np.log(np.full((len(suite), len(tags.TAGS)), 1 / len(tags.TAGS)))
     table = text.entity_table(
-        text.Outcome("conll2003", "a model", 0, pd.DataFrame(), uniform)
+        text.Outcome(
+            task="conll2003",
+            model="a model",
+            seed=0,
+            scores=pd.DataFrame(),
+            log_probability=uniform,
+        )
     )
     sentence = table.groupby(["source", "group", "term"], sort=False).ngroup()
     sequences.from_tags(table["prediction"], sentence, strict=True)
@@ -418,7 +424,13 @@ def test_tagger_sees_every_token_of_the_suite_and_predicts_valid_tags(
 
 def test_a_run_is_only_done_once_in_a_process(corpora, monkeypatch):
     calls = []
-    fake = text.Outcome("semeval2", "a model", 0, pd.DataFrame(), np.zeros((1, 2)))
+    fake = text.Outcome(
+        task="semeval2",
+        model="a model",
+        seed=0,
+        scores=pd.DataFrame(),
+        log_probability=np.zeros((1, 2)),
+    )
     monkeypatch.setattr(text, "_fine_tuned", lambda tasks: calls.append(tasks) or [])
     monkeypatch.setattr(text, "word_feature_run", lambda task: fake)
     assert text.outcomes(("semeval2",)) == text.outcomes(("semeval2",)) == [fake]
@@ -435,7 +447,13 @@ def test_a_finished_run_is_read_and_not_made_again(tmp_path):
             "correct": [1],
         }
     )
-    made = text.Outcome("conll2003", "a model", 2, scores, np.log([[0.25, 0.75]]))
+    made = text.Outcome(
+        task="conll2003",
+        model="a model",
+        seed=2,
+        scores=scores,
+        log_probability=np.log([[0.25, 0.75]]),
+    )
     path = tmp_path / "run.npz"
     text.kept(path, "facts", lambda: made)
 
@@ -457,7 +475,7 @@ def test_fingerprint_tells_data_apart():
     assert text.fingerprint(["a"], [0]) == text.fingerprint(["a"], [0])
 
 
-# --- What is bundled --------------------------------------------------------------------------------------------------
+# --- What is bundled ---
 
 KEYS = {
     "suite_predictions": ["model", "classes", "seed"],
@@ -496,14 +514,14 @@ def test_bundled_predictions_are_small_and_hold_no_sentence():
             for column in frame.select_dtypes("category")
             for value in frame[column].cat.categories
         ]
-        assert (
-            max(value.count(" ") for value in told) <= 5
-        )  # "Democratic Republic of the Congo"
+        # "Democratic Republic of the Congo".
+        assert max(value.count(" ") for value in told) <= 5
 
 
 @pytest.mark.skipif(
     not all(originals.at_hand(file) for file in text.suites.ORIGINALS.values()),
-    reason="the released templates and terms are not at hand (generalized/ in the folder of genuine files)",
+    reason="the released templates and terms are not at hand (generalized/ in the "
+    "folder of genuine files)",
 )
 @pytest.mark.parametrize("name", KEYS)
 def test_bundled_predictions_are_those_of_the_released_suites(name):
@@ -541,13 +559,18 @@ def test_bundled_scores_are_of_the_genuine_splits():
     assert (scores["correct"] <= scores[["gold", "predicted"]].min(axis=1)).all()
 
 
-# --- Fine-tuning, with torch only -------------------------------------------------------------------------------------
+# --- Fine-tuning, with torch only ---
 
 
 @pytest.fixture(scope="module")
 def tiny_encoder(tmp_path_factory):
-    """A folder with a randomly initialised encoder of two small layers and a tokenizer of whole words."""
-    reason = "torch and transformers are not installed (extra `models`); fine-tuning is not tested"
+    """A folder with a randomly initialised encoder of two small layers and a tokenizer
+    of whole words.
+    """
+    reason = (
+        "torch and transformers are not installed (extra `models`); "
+        "fine-tuning is not tested"
+    )
     pytest.importorskip("torch", reason=reason)
     transformers = pytest.importorskip("transformers", reason=reason)
     folder = tmp_path_factory.mktemp("tiny-uncased")
@@ -642,9 +665,8 @@ def test_a_tiny_encoder_learns_and_finished_runs_stay_finished(
             run(encoder, tiny_encoder, per_word=per_word, epochs=19)
     path.unlink()
     run(encoder, tiny_encoder, per_word=per_word)
-    assert (
-        path.read_bytes() == weights
-    )  # the same seed gives the same weights, to the last bit
+    # The same seed gives the same weights, to the last bit.
+    assert path.read_bytes() == weights
     other, _, _ = run(encoder, tiny_encoder, per_word=per_word, seed=1)
     assert not np.allclose(other, found)
 

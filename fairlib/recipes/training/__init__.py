@@ -1,4 +1,5 @@
-"""The models behind the bundled outputs. Only needed to train them again: the notebooks run without this package.
+"""The models behind the bundled outputs, to train them again.
 
-Fine-tuning needs the optional packages of the extra `models` (`make models` installs them and trains everything).
+The notebooks run without this package. Fine-tuning needs the optional packages of the
+extra `models` (`make models` installs them and trains everything).
 """

