@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from fairlib.interval import check_confidence
+from fairlib.checks import check_confidence
+from fairlib.intervals.proportions import wilson
 from fairlib.metrics.examples import ACCUMULATED, Columns
 from fairlib.tables import listed
 
@@ -151,8 +151,9 @@ def _with_intervals(
     failures = rates["failure_rate"] * sources
     changed = rates["changed"] * sources
 
-    low, high = _wilson(failures, sources, confidence)
-    changed_low, changed_high = _wilson(changed, sources, confidence)
+    alpha = 1 - confidence
+    low, high = wilson(failures, sources, alpha=alpha)
+    changed_low, changed_high = wilson(changed, sources, alpha=alpha)
     table = rates.assign(
         failures=failures.round().astype(int),
         low=low,
@@ -166,21 +167,6 @@ def _with_intervals(
     return table[
         [*keys, "group", "terms", "sources", *names_of_rates, *names_of_shares]
     ]
-
-
-def _wilson(
-    count: pd.Series, n: pd.Series, confidence: float
-) -> tuple[pd.Series, pd.Series]:
-    """Return Wilson's limits for proportions, as statsmodels computes them."""
-    share = count / n
-    z = stats.norm.isf((1 - confidence) / 2)
-    z_squared = z**2
-
-    scale = 1 + z_squared / n
-    center = (share + z_squared / (2 * n)) / scale
-    spread = np.sqrt(share * (1.0 - share) / n + z_squared / (4.0 * n**2))
-    distance = z * spread / scale
-    return (center - distance).clip(0, 1), (center + distance).clip(0, 1)
 
 
 def _differs(
