@@ -162,9 +162,14 @@ class Jupyter:
 def without_jupyter() -> Iterator[Jupyter]:
     """Remember what is shown, saved and given to `interact`."""
     jupyter = Jupyter()
+
+    # matplotlib writes an attribute onto `plt.show`, which a method does not allow.
+    def show(*figures) -> None:
+        jupyter.show(*figures)
+
     with (
         mock.patch.object(plots, "save", jupyter.save),
-        mock.patch.object(plt, "show", jupyter.show),
+        mock.patch.object(plt, "show", show),
         mock.patch.object(IPython.display, "display", jupyter.show),
         mock.patch.object(ipywidgets, "interact", jupyter.interact),
     ):
