@@ -11,6 +11,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from fairlib.checks import checked
+from fairlib.intervals.proportions import limits
+
 _ROUNDING = 1e-12  # statistics that differ by less are equal
 
 
@@ -173,8 +176,15 @@ def discoveries(
             "the smallest p-value of all could not be told from chance"
         )
 
+    smallest = 1 / (draws + 1)
+    checked(
+        "p",
+        p_values[known],
+        f"from 1 / (draws + 1) = {smallest:.3g} to 1, or NaN",
+        lambda values: (values > smallest / 2) & (values <= 1),
+    )
     extreme_draws = np.round(p_values[known] * (draws + 1)) - 1
-    low, high = _clopper_pearson(extreme_draws, draws, alpha=1 - certain)
+    low, high = limits(extreme_draws, draws, (1 - certain) / 2)
     is_finding = stats.false_discovery_control(np.clip(high, 0, 1)) <= rate
     may_be_finding = stats.false_discovery_control(np.clip(low, 0, 1)) <= rate
 
@@ -183,13 +193,3 @@ def discoveries(
         [is_finding, ~may_be_finding], ["yes", "no"], default="undecided"
     )
     return verdicts
-
-
-def _clopper_pearson(
-    hits: np.ndarray, trials: int, *, alpha: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the exact limits of a rate, each missed with probability alpha / 2."""
-    misses = trials - hits
-    low = stats.beta.ppf(alpha / 2, hits, misses + 1)
-    high = stats.beta.isf(alpha / 2, hits + 1, misses)
-    return np.where(hits == 0, 0.0, low), np.where(misses == 0, 1.0, high)

@@ -11,6 +11,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import fairlib
 from fairlib.intervals import multiplicity
+from fairlib.intervals.proportions import limits
 
 
 @settings(deadline=None, max_examples=50)
@@ -130,9 +131,15 @@ def test_discoveries_hardly_change_with_the_seed():
 def test_limits_of_p_values_are_those_of_statsmodels_to_the_last_bit(alpha):
     for draws in (1, 19, 999, 9999):
         hits = np.arange(draws + 1.0)
-        ours = multiplicity._clopper_pearson(hits, draws, alpha=alpha)
+        ours = limits(hits, draws, alpha / 2)
         expected = proportion_confint(hits, draws, alpha=alpha, method="beta")
         np.testing.assert_array_equal(ours, expected)
+
+
+@pytest.mark.parametrize("p", [0.0, -0.1, 1.1])
+def test_what_is_no_p_value_of_draws_is_refused(p):
+    with pytest.raises(ValueError, match=r"p must be from .* = 0\.001 to 1, or NaN"):
+        fairlib.discoveries([0.5, p, np.nan], draws=999)
 
 
 def test_too_few_draws_for_so_many_questions_are_refused():
