@@ -237,9 +237,10 @@ def interval(
     if isinstance(variance, str) and variance == "sample":
         sigma_squared = amortized.var(ddof=1)
 
-    smallest_share = gamma
     if gamma is None:
-        smallest_share = min(np.mean(groups == 1), np.mean(groups == -1))
+        smallest_share = float(min(np.mean(groups == 1), np.mean(groups == -1)))
+    else:
+        smallest_share = gamma
 
     t = half_width(
         len(costs),
@@ -533,7 +534,7 @@ def _checked_proportions(proportions: ArrayLike) -> np.ndarray:
     if shares.shape != (2,) or shares.sum() > 1 + _ROUNDING:
         raise ValueError(
             "proportions must be two shares that add up to at most 1, "
-            f"found {proportions}"
+            f"found {shown(shares)}"
         )
     return shares
 
