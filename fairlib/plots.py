@@ -1,6 +1,8 @@
-"""One look for all figures: page width, readable type, colours that survive colour blindness and grey print.
+"""The drawing functions that all figures share, so that they look alike.
 
-Functions draw on `ax` and return it; `save` writes the figure with its caption, byte for byte the same every time.
+Figures are as wide as a page, their type is readable at that width, and their colours
+survive colour blindness and grey print. Functions draw on `ax` and return it. `save`
+writes a figure with its caption, and writes the same bytes every time.
 
 >>> use_style()
 >>> axes = heatmap(pd.DataFrame({"a": [0.1], "b": [0.2]}, index=["FPED"]))
@@ -9,26 +11,32 @@ Functions draw on `ax` and return it; `save` writes the figure with its caption,
 >>> plt.close(axes.figure)
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import cycle
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
+from numpy.typing import ArrayLike
 from seaborn.utils import relative_luminance
 
 from fairlib.data import FIGURES, write_whole
 
 WIDTH = 6.5  # inches: the text width of a page
-CAPTION_LETTERS = 98  # per line, at 8 pt over the width of a page
 
-# Okabe and Ito's palette, ordered so that neighbours also differ in grey; use with MARKERS for a second signal.
+# Okabe and Ito's palette, ordered so that neighbours also differ in grey. MARKERS are a
+# second signal beside the colour.
 COLOURS = {
     "blue": "#0072B2",
     "orange": "#E69F00",
@@ -41,6 +49,18 @@ COLOURS = {
 }
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
+_DOTS_PER_INCH = 160
+_LETTERS_PER_LINE = 98  # of a caption: at 8 pt, over the width of a page
+# The room that `save` adds below the axes, in inches.
+_LINE_HEIGHT = 0.15
+_CAPTION_MARGINS = 0.12
+_LOWER_MARGIN = 0.04
+_LABEL_HEIGHT = 0.17
+
+# Text in black or white has a contrast of at least 4.5 on any colour, if it turns white
+# on colours that are darker than this luminance.
+_DARK = 0.18
+
 
 def use_style() -> None:
     """Set the look of all figures that follow."""
@@ -48,196 +68,393 @@ def use_style() -> None:
     plt.style.use(Path(__file__).with_suffix(".mplstyle"))
 
 
-def save(figure: plt.Figure, name: str, *, caption: str) -> plt.Figure:
-    """Write `figures/<name>.png` with `caption` below the axes, `.svg` with it as its description; return the figure.
+def save(figure: Figure, name: str, *, caption: str) -> Figure:
+    """Write a figure to `figures/`, as PNG and as SVG, and close it.
 
-    The caption says which data the figure shows, what the intervals are, and n. A simulation is one in the SVG too.
+    The PNG shows the caption below the axes. The SVG carries the caption as its
+    description, for pages that print the caption as text. A figure that shows simulated
+    or invented data says so in the SVG too, in a short label below the axes.
+
+    Parameters
+    ----------
+    figure : Figure
+        A figure with a constrained layout, which is the default after `use_style`.
+    name : str
+        The files are called `figures/<name>.png` and `figures/<name>.svg`.
+    caption : str
+        What data the figure shows, what the intervals are, and n.
+
+    Returns
+    -------
+    Figure
+        The same figure.
     """
-    lines = wrap(caption, CAPTION_LETTERS)
+    lines = wrap(caption, _LETTERS_PER_LINE)
     width, height = figure.get_size_inches()
-    added = 0.15 * len(lines) + 0.12
-    figure.set_size_inches(width, height + added)
-    share = added / (height + added)
+    added = _LINE_HEIGHT * len(lines) + _CAPTION_MARGINS
+    total_height = height + added
+
+    # The figure grows by the room for the caption; the axes keep their size.
+    figure.set_size_inches(width, total_height)
+    share = added / total_height
     layout = figure.get_layout_engine()
+    if not isinstance(layout, ConstrainedLayoutEngine):
+        raise ValueError(
+            f"figure must have a constrained layout, found {type(layout).__name__}"
+        )
     layout.set(rect=(0, share, 1, 1 - share))
     layout.execute(figure)
     figure.set_layout_engine("none")
-    for ax in figure.axes:  # fixed and rounded: the layout's last digits differ between runs, and show in the SVG
-        ax.set_position(np.round(ax.get_position(original=True).bounds, 6))
-    said = caption.lower()
-    simulated = "In part simulated" if "enumerated" in said else "Simulation"
-    label = (
-        simulated
-        if "simulat" in said
-        else "Invented example"
-        if "invented" in said
-        else ""
+
+    # The layout's last digits differ between runs, and the SVG would show them.
+    for axes in figure.axes:
+        axes.set_position(np.round(axes.get_position(original=True).bounds, 6))
+
+    # The SVG is the figure without the caption, cut off below the label.
+    label = _label_of(caption)
+    label_height = _LABEL_HEIGHT if label else 0
+    text = figure.text(
+        0.01,
+        (added - label_height + _LOWER_MARGIN) / total_height,
+        label,
+        fontsize=8,
+        va="bottom",
+        linespacing=1.3,
     )
-    room = 0.17 if label else 0
-    low = (added - room + 0.04) / (height + added)
-    written = figure.text(0.01, low, label, fontsize=8, va="bottom", linespacing=1.3)
-    look = {
-        "dpi": 160,
-        "bbox_inches": Bbox.from_bounds(0, added - room, width, height + room),
-    }
-    facts = {"Date": None, "Description": caption}
-    write_whole(
-        FIGURES / f"{name}.svg",
-        partial(figure.savefig, format="svg", metadata=facts, **look),
+    write_svg = partial(
+        figure.savefig,
+        format="svg",
+        metadata={"Date": None, "Description": caption},
+        dpi=_DOTS_PER_INCH,
+        bbox_inches=Bbox.from_bounds(
+            0, added - label_height, width, height + label_height
+        ),
     )
-    written.set(text="\n".join(lines), y=0.04 / (height + added))
-    write_whole(FIGURES / f"{name}.png", partial(figure.savefig, format="png", dpi=160))
-    plt.close(
-        figure
-    )  # else a notebook shows it twice: as the cell's value, and because it is still open
+    write_whole(FIGURES / f"{name}.svg", write_svg)
+
+    # In the PNG the caption takes the label's place.
+    text.set(text="\n".join(lines), y=_LOWER_MARGIN / total_height)
+    write_png = partial(figure.savefig, format="png", dpi=_DOTS_PER_INCH)
+    write_whole(FIGURES / f"{name}.png", write_png)
+
+    # A notebook would show an open figure twice: once more as the value of its cell.
+    plt.close(figure)
     return figure
 
 
 def intervals(
-    places,
-    estimate,
-    low=None,
-    high=None,
+    places: ArrayLike,
+    estimate: Iterable[Any],
+    low: ArrayLike | None = None,
+    high: ArrayLike | None = None,
     *,
-    ax=None,
-    colour="blue",
-    marker="o",
-    horizontal=False,
-    **look,
-):
-    """Draw estimates with their intervals at `places` (along y if `horizontal`), and return the axes.
+    ax: Axes | None = None,
+    colour: str = "blue",
+    marker: str = "o",
+    horizontal: bool = False,
+    **options: Any,
+) -> Axes:
+    """Draw estimates with their intervals, and return the axes.
 
-    estimate : numbers, with `low` and `high`; or an `Interval` per place, with ends of its own.
-    look : as `Axes.errorbar` has it.
+    Parameters
+    ----------
+    places : array_like
+        Where the estimates stand along x, or along y if `horizontal`.
+    estimate : iterable of float or of Interval
+        Numbers need `low` and `high`. Intervals bring their own ends.
+    low, high : array_like of float, optional
+        The ends of the intervals.
+    ax : Axes, optional
+        Where to draw; by default on the current axes.
+    colour : str, default "blue"
+        A name in `COLOURS`, or any colour that matplotlib knows.
+    marker : str, default "o"
+        The mark at the estimate.
+    horizontal : bool, default False
+        Whether the intervals lie along x.
+    **options
+        Further arguments of `Axes.errorbar`.
+
+    Returns
+    -------
+    Axes
+        Where the intervals were drawn.
     """
-    ax = plt.gca() if ax is None else ax
+    axes = _axes_or_current(ax)
+
     if low is None:
-        estimate, low, high = np.array(
-            [(one.estimate, one.low, one.high) for one in estimate]
-        ).T
-    estimate, low, high = (
-        np.asarray(values, dtype=float) for values in (estimate, low, high)
+        ends = [
+            (interval.estimate, interval.low, interval.high) for interval in estimate
+        ]
+        middles, lows, highs = np.array(ends, dtype=float).T
+    else:
+        middles, lows, highs = (
+            np.asarray(values, dtype=float) for values in (estimate, low, high)
+        )
+    lengths = np.clip(np.stack([middles - lows, highs - middles]), 0, None)
+
+    draw = partial(
+        axes.errorbar,
+        fmt=marker,
+        color=COLOURS.get(colour, colour),
+        capsize=2,
+        elinewidth=1,
+        **options,
     )
-    errors = np.clip(np.stack([estimate - low, high - estimate]), 0, None)
-    points, along = (
-        ((estimate, places), "xerr") if horizontal else ((places, estimate), "yerr")
-    )
-    look |= {
-        "fmt": marker,
-        "color": COLOURS.get(colour, colour),
-        "capsize": 2,
-        "elinewidth": 1,
-        along: errors,
-    }
-    ax.errorbar(*points, **look)
-    return ax
+    if horizontal:
+        draw(x=middles, y=places, xerr=lengths)
+    else:
+        draw(x=places, y=middles, yerr=lengths)
+    return axes
 
 
 def heatmap(
     values: pd.DataFrame,
     *,
     shade: pd.DataFrame | None = None,
-    ax=None,
+    ax: Axes | None = None,
     digits: int = 3,
     signed: bool = False,
-):
-    """Draw a table as a heatmap that prints its values, and return the axes.
+) -> Axes:
+    """Draw a table as a heatmap with its values printed in the cells.
 
-    shade : what the colour shows, in [0, 1] or, if `signed`, in [-1, 1]; by default each row of `values` divided by its
-        largest absolute value. Cells without a value, or without a shade (an infinite ratio has none), stay white.
+    Cells without a value stay white, and so do cells without a shade (an infinite ratio
+    has none).
+
+    Parameters
+    ----------
+    values : DataFrame
+        The numbers that the cells print; NaN is printed as "n/a".
+    shade : DataFrame, optional
+        What the colour shows, in [0, 1] or, if `signed`, in [-1, 1]. By default each
+        row of `values`, divided by its largest absolute value.
+    ax : Axes, optional
+        Where to draw; by default on the current axes.
+    digits : int, default 3
+        How many digits of a value are printed after the point.
+    signed : bool, default False
+        Whether negative and positive shades have colours of their own.
+
+    Returns
+    -------
+    Axes
+        Where the table was drawn.
     """
-    ax = plt.gca() if ax is None else ax
-    if shade is None:
-        shade = values.div(values.abs().max(axis=1).replace(0, 1), axis=0)
-    shade = shade.where(values.notna().to_numpy())
-    colours, lowest = ("PuOr_r", -1) if signed else ("Blues", 0)
+    axes = _axes_or_current(ax)
+
+    shades = shade
+    if shades is None:
+        largest = values.abs().max(axis=1).replace(0, 1)
+        shades = values.div(largest, axis=0)
+    shades = shades.where(values.notna().to_numpy())
+
+    if signed:
+        palette = "PuOr_r"
+        lowest = -1
+    else:
+        palette = "Blues"
+        lowest = 0
     sns.heatmap(
-        shade, cmap=colours, vmin=lowest, vmax=1, cbar=False, linewidths=0.5, ax=ax
+        shades, cmap=palette, vmin=lowest, vmax=1, cbar=False, linewidths=0.5, ax=axes
     )
-    look, middle = (
-        mpl.colormaps[colours].with_extremes(bad="white"),
-        {"ha": "center", "va": "center"},
-    )
-    for row, column in (
-        np.argwhere(shade.notna()).tolist() + np.argwhere(shade.isna()).tolist()
-    ):
+
+    colour_of = mpl.colormaps[palette].with_extremes(bad="white")
+    shaded_cells = np.argwhere(shades.notna()).tolist()
+    white_cells = np.argwhere(shades.isna()).tolist()
+    for row, column in shaded_cells + white_cells:
         value = values.iat[row, column]
-        back = look((shade.iat[row, column] - lowest) / (1 - lowest))
-        ink = (
-            "black" if relative_luminance(back) > 0.18 else "white"
-        )  # a contrast of at least 4.5 on any colour
-        ax.text(
+        background = colour_of((shades.iat[row, column] - lowest) / (1 - lowest))
+        axes.text(
             column + 0.5,
             row + 0.5,
             "n/a" if np.isnan(value) else f"{value:.{digits}f}",
-            color=ink,
-            **middle,
+            color="black" if relative_luminance(background) > _DARK else "white",
+            ha="center",
+            va="center",
         )
-    ax.set(xlabel="", ylabel="")
-    ax.tick_params(length=0)
-    return ax
+
+    axes.set(xlabel="", ylabel="")
+    axes.tick_params(length=0)
+    return axes
 
 
 def curves(
-    x,
-    lines,
+    x: ArrayLike,
+    lines: Mapping[str, ArrayLike] | pd.DataFrame,
     *,
-    looks=(("-", "blue"), ("--", "vermillion"), ("-.", "green"), (":", "black")),
-    ax=None,
-):
-    """Draw a line over `x` for each name in `lines`, a mapping or the columns of a frame, and return the axes.
+    looks: Iterable[tuple[str, str]] = (
+        ("-", "blue"),
+        ("--", "vermillion"),
+        ("-.", "green"),
+        (":", "black"),
+    ),
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw several lines over the same `x`, and return the axes.
 
-    looks : (style, colour) of one line after the other; by default they can be told apart in grey print too.
+    Parameters
+    ----------
+    x : array_like
+        The points that all lines share.
+    lines : mapping or DataFrame
+        The name of each line and its values at `x`.
+    looks : iterable of (style, colour)
+        How the lines look, one after the other; they start again when the looks run
+        out. Lines with the looks of the default can be told apart in grey print too.
+    ax : Axes, optional
+        Where to draw; by default on the current axes.
+
+    Returns
+    -------
+    Axes
+        Where the lines were drawn.
     """
-    ax = plt.gca() if ax is None else ax
+    axes = _axes_or_current(ax)
     for (name, values), (style, colour) in zip(
         lines.items(), cycle(looks), strict=False
     ):
-        ax.plot(x, values, style, color=COLOURS[colour], label=name)
-    return ax
+        axes.plot(x, values, style, color=COLOURS[colour], label=name)
+    return axes
 
 
 def intervals_by_name(
-    tables, *, spread=0.34, colours=tuple(COLOURS), horizontal=True, ax=None
-):
-    """Draw estimates with intervals at the names of their index, a colour and mark per table, and return the axes.
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    spread: float = 0.34,
+    colours: Sequence[str] = tuple(COLOURS),
+    horizontal: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the estimates of several tables side by side at the names of their rows.
 
-    tables : label -> frame whose first three columns are estimate, low and high; all frames have the same rows, which
-        stand `spread` apart at each name, from the bottom up if `horizontal`.
+    Each table has a colour and a mark of its own.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        A label and a table for each series. The first three columns of a table are the
+        estimate and the two ends. All tables have the same rows.
+    spread : float, default 0.34
+        How far apart the tables stand at a name; the distance between two names is 1.
+    colours : sequence of str
+        The colours of the tables, names in `COLOURS`.
+    horizontal : bool, default True
+        Whether the names stand along y, with the first table at the bottom.
+    ax : Axes, optional
+        Where to draw; by default on the current axes.
+
+    Returns
+    -------
+    Axes
+        Where the intervals were drawn.
     """
-    ax = plt.gca() if ax is None else ax
-    for k, (label, table) in enumerate(tables.items()):
-        places = np.arange(len(table)) + spread * (k - (len(tables) - 1) / 2)
-        look = {
-            "colour": colours[k],
-            "marker": MARKERS[k],
-            "label": label,
-            "horizontal": horizontal,
-        }
-        intervals(places, *table.iloc[:, :3].to_numpy().T, ax=ax, **look)
-    along = "y" if horizontal else "x"
-    ax.set(
-        **{f"{along}ticks": np.arange(len(table)), f"{along}ticklabels": table.index}
+    axes = _axes_or_current(ax)
+    names = next(iter(tables.values())).index
+    places = np.arange(len(names))
+
+    for number, (label, table) in enumerate(tables.items()):
+        estimate, low, high = table.iloc[:, :3].to_numpy().T
+        intervals(
+            places + spread * (number - (len(tables) - 1) / 2),
+            estimate,
+            low=low,
+            high=high,
+            ax=axes,
+            colour=colours[number],
+            marker=MARKERS[number],
+            label=label,
+            horizontal=horizontal,
+        )
+
+    if horizontal:
+        axes.set(yticks=places, yticklabels=names)
+    else:
+        axes.set(xticks=places, xticklabels=names)
+    return axes
+
+
+def log_axis(
+    ticks: ArrayLike,
+    *,
+    axis: str = "y",
+    written: str = "{x:,.0f}",
+    ax: Axes | None = None,
+) -> Axes:
+    """Make an axis logarithmic, with ticks and numbers at the given places only.
+
+    Parameters
+    ----------
+    ticks : array_like of float
+        Where the ticks are.
+    axis : "x" or "y", default "y"
+        Which axis.
+    written : str, default "{x:,.0f}"
+        How a tick `x` is written, as a format string.
+    ax : Axes, optional
+        Where to draw; by default on the current axes.
+
+    Returns
+    -------
+    Axes
+        The axes that were changed.
+    """
+    axes = _axes_or_current(ax)
+    axes.set(**{f"{axis}scale": "log", f"{axis}ticks": ticks})
+    getattr(axes, f"{axis}axis").set_major_formatter(written)
+    axes.minorticks_off()
+    return axes
+
+
+def note(
+    text: str,
+    at: tuple[float, float],
+    *,
+    offset: tuple[float, float] = (4, 4),
+    edge: bool = False,
+    ax: Axes | None = None,
+    **options: Any,
+) -> Axes:
+    """Write a note beside a point, and return the axes.
+
+    Parameters
+    ----------
+    text : str
+        The note.
+    at : (float, float)
+        The point that the note is about.
+    offset : (float, float), default (4, 4)
+        How far from the point the note stands, in points of type.
+    edge : bool, default False
+        Whether the letters have a white edge, so that they can be read on anything.
+    ax : Axes, optional
+        Where to draw; by default on the current axes.
+    **options
+        Further arguments of `Axes.annotate`.
+
+    Returns
+    -------
+    Axes
+        Where the note was written.
+    """
+    axes = _axes_or_current(ax)
+    annotation = axes.annotate(
+        text, at, xytext=offset, textcoords="offset points", **options
     )
-    return ax
-
-
-def log_axis(ticks, *, axis="y", written="{x:,.0f}", ax=None):
-    """Make an axis logarithmic, with ticks and numbers at `ticks` alone, and return the axes."""
-    ax = plt.gca() if ax is None else ax
-    ax.set(**{f"{axis}scale": "log", f"{axis}ticks": ticks})
-    getattr(ax, f"{axis}axis").set_major_formatter(written)
-    ax.minorticks_off()
-    return ax
-
-
-def note(text, at, *, offset=(4, 4), edge=False, ax=None, **look):
-    """Write `text` some points of type away from the point `at`, and return the axes.
-
-    edge : give the letters a white edge, so that they read on top of anything. look : as `Axes.annotate` has it.
-    """
-    ax = plt.gca() if ax is None else ax
-    written = ax.annotate(text, at, xytext=offset, textcoords="offset points", **look)
     if edge:
-        written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
-    return ax
+        annotation.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+    return axes
+
+
+def _axes_or_current(ax: Axes | None) -> Axes:
+    """Return the axes that a caller names, or else the current ones."""
+    return plt.gca() if ax is None else ax
+
+
+def _label_of(caption: str) -> str:
+    """Return what a figure says of data that nobody measured; "" of measured data."""
+    words = caption.lower()
+    if "simulat" in words:
+        return "In part simulated" if "enumerated" in words else "Simulation"
+    if "invented" in words:
+        return "Invented example"
+    return ""

@@ -1,22 +1,28 @@
-"""Bias amplification: does a model make the association of attribute and task stronger than its training data had it?
+"""Does a model make an association stronger than its training data had it?
 
-An example has an attribute A (a woman, a man) and a task T (painting or not). The training data associate the two; a
-model's *errors* may follow that association or go against it. `attribute_to_task` and `task_to_attribute` are
-BiasAmp A->T and T->A of Wang & Russakovsky (2021), eq. (2); `mals` is BiasAmp_MALS of Zhao et al. (2017), eq. (1).
+An example has an attribute A (it shows a woman, a man) and a task T (it shows painting,
+or not). The training data associate the two, and the *errors* of a model may follow
+that association or go against it. `attribute_to_task` and `task_to_attribute` are
+BiasAmp A->T and T->A of Wang and Russakovsky (2021), eq. (2). `mals` is BiasAmp_MALS of
+Zhao et al. (2017), which Wang and Russakovsky restate as eq. (1).
 
-The sign: **positive is amplification** of what the training data associate, negative is reduction, and a perfect model
-has 0. (oxonfair 0.3 reports A->T with the opposite sign.)
+A positive value means that the model amplifies what the training data associate, a
+negative value that it weakens the association. A perfect model has 0. (The package
+oxonfair 0.3 reports A->T with the opposite sign.)
 
-Arrays have one row per example: n x |T| tasks and n x |A| attributes, 0 or 1, where several may be 1 at once. They are
-read once, in O(n |A| |T|), and not copied; data frames lend their columns' names to the tables of pairs. `from_counts`
-takes counts in place of arrays.
+Arrays have one row per example: n x |T| tasks and n x |A| attributes, 0 or 1, where
+several may be 1 at once. They are read once, in O(n |A| |T|), and not copied.
+`from_counts` takes counts in place of arrays, and `from_table` takes columns of a table.
 """
 
 import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from fairlib import tables
@@ -25,25 +31,60 @@ from fairlib.amplification.cooccurrence import Counts, blocks, count, indicators
 from fairlib.checks import check_confidence, check_word, checked
 from fairlib.interval import Interval
 
-DIRECTIONS = ("A->T", "T->A", "MALS")
-TIES = {"negative": 0.0, "zero": 0.5}  # the y_at of a pair that is exactly independent
-FEWEST = 5  # wrong examples that matter, for an interval
-ROUNDING = 1e-12  # influences that are none
+_DIRECTIONS = ("A->T", "T->A", "MALS")
+# The y_at of a pair whose attribute and task are exactly independent.
+_TIES = {"negative": 0.0, "zero": 0.5}
+_FEWEST_WRONG = 5  # examples that an interval needs
+_SMALLEST_INFLUENCE = 1e-12  # anything smaller is a rounding error
 
 
-def mals(task, attribute, task_predicted, attribute_predicted, *, pairs=False):
-    """BiasAmp_MALS: are the groups that hold most of a task predicted to hold more of it?
+def mals(
+    task: ArrayLike,
+    attribute: ArrayLike,
+    task_predicted: ArrayLike,
+    attribute_predicted: ArrayLike,
+    *,
+    pairs: bool = False,
+) -> float | pd.DataFrame:
+    """Return BiasAmp_MALS, the older measure of bias amplification.
 
-    1/|T| times the sum over pairs of y_at Δ_at, where Δ_at = P(Â_a = 1 | T̂_t = 1) - P(A_a = 1 | T_t = 1) and
-    y_at = 1 where P(A_a = 1 | T_t = 1) > 1/|A| (eq. 1). It cannot tell an error in T̂ from an error in Â, and it takes
-    a large group for a correlated one.
+    It asks whether the groups that have most examples of a task are predicted to have
+    even more of them. It cannot tell an error in the predicted task from an error in
+    the predicted attribute, and it mistakes a large group for an associated group.
 
-    task, attribute : labels, by the paper's choice those of the training data; they set y_at and P(A_a = 1 | T_t = 1).
-    task_predicted, attribute_predicted : 0/1; they may be of other examples, as many as there are.
-    pairs : return the table of pairs instead, see `from_counts`.
+    BiasAmp_MALS = 1/|T| Σ_at y_at Δ_at
+
+    y_at = 1[P(A_a = 1 | T_t = 1) > 1/|A|]
+
+    Δ_at = P(Â_a = 1 | T̂_t = 1) - P(A_a = 1 | T_t = 1)
+
+    Parameters
+    ----------
+    task : array_like, n x |T|
+        Labels of the tasks. The paper takes the labels of the training data, which set
+        y_at and P(A_a = 1 | T_t = 1).
+    attribute : array_like, n x |A|
+        Labels of the attributes of the same examples.
+    task_predicted, attribute_predicted : array_like of 0 or 1
+        The predictions, m x |T| and m x |A|. They may be about other examples.
+    pairs : bool, default False
+        Whether to return a row per attribute and task, see `from_counts`.
+
+    Returns
+    -------
+    float or DataFrame
+        The sum over the attributes, averaged over the tasks; or the table of pairs.
+
+    References
+    ----------
+    Zhao et al. (2017); Wang and Russakovsky (2021), eq. (1).
+
+    Examples
+    --------
+    Two thirds of those who paint are women; the model predicts only women to paint.
 
     >>> women_and_men = [[1, 0], [1, 0], [0, 1], [1, 0]]
-    >>> mals([[1], [1], [1], [0]], women_and_men, [[1], [1], [0], [0]], women_and_men)  # who paints: 2/3 women, now all
+    >>> mals([[1], [1], [1], [0]], women_and_men, [[1], [1], [0], [0]], women_and_men)
     0.33333333333333337
     """
     predicted = count(
@@ -54,214 +95,444 @@ def mals(task, attribute, task_predicted, attribute_predicted, *, pairs=False):
     return from_counts("MALS", count(task, attribute), predicted, pairs=pairs)
 
 
-def attribute_to_task(task, attribute, task_predicted, *, train=None, pairs=False):
-    """BiasAmp A->T: by how much knowing the attribute moves the *task prediction* the way the training data lean.
+def attribute_to_task(
+    task: ArrayLike,
+    attribute: ArrayLike,
+    task_predicted: ArrayLike,
+    *,
+    train: Counts | Sequence[ArrayLike] | None = None,
+    pairs: bool = False,
+) -> float | pd.DataFrame:
+    """Return BiasAmp A->T: does the attribute sway the prediction of the task?
 
-    Mean over all pairs of y_at Δ_at + (1 - y_at)(-Δ_at), where Δ_at = P(T̂_t = 1 | A_a = 1) - P(T_t = 1 | A_a = 1) on
-    the test set, and y_at = 1 where P(A_a = 1, T_t = 1) > P(A_a = 1) P(T_t = 1) (eq. 2).
+    The value is positive if the model predicts a task more often for the groups that
+    the training data associate with it, and less often for the others.
 
-    task_predicted : 0/1 or probabilities.
-    train : (task, attribute) or `Counts` of the training data, which set the direction y_at; without it the test labels
-        do, and then the value is another one: an error in the direction correlates with an error in Δ.
-    pairs : return the table of pairs instead, see `from_counts`.
+    BiasAmp_A->T = 1/(|A| |T|) Σ_at y_at Δ_at + (1 - y_at)(-Δ_at)
+
+    y_at = 1[P(A_a = 1, T_t = 1) > P(A_a = 1) P(T_t = 1)]
+
+    Δ_at = P(T̂_t = 1 | A_a = 1) - P(T_t = 1 | A_a = 1)
+
+    Parameters
+    ----------
+    task : array_like, n x |T|
+        Labels of the tasks in the test set.
+    attribute : array_like, n x |A|
+        Labels of the attributes.
+    task_predicted : array_like, n x |T|
+        Predicted tasks, 0 or 1, or their probabilities.
+    train : (task, attribute) or Counts, optional
+        The training data, which set y_at. Without them the test labels set it, and that
+        is another measure: errors in y_at are then correlated with errors in Δ_at.
+    pairs : bool, default False
+        Whether to return a row per attribute and task, see `from_counts`.
+
+    Returns
+    -------
+    float or DataFrame
+        The mean over all pairs of an attribute and a task, or the table of pairs.
+
+    References
+    ----------
+    Wang and Russakovsky (2021), eq. (2).
+
+    Examples
+    --------
+    Only the women paint; the model says that one of the men paints, too.
 
     >>> women_and_men = [[1, 0], [1, 0], [0, 1], [0, 1]]
-    >>> attribute_to_task([[1], [1], [0], [0]], women_and_men, [[1], [1], [1], [0]])  # a man is now said to paint
+    >>> attribute_to_task([[1], [1], [0], [0]], women_and_men, [[1], [1], [1], [0]])
     -0.25
     """
-    return from_counts(
-        "A->T",
-        *_counts_of("A->T", task, attribute, task_predicted),
-        train=train,
-        pairs=pairs,
-    )
+    labels, predicted = _counts_of("A->T", task, attribute, task_predicted)
+    return from_counts("A->T", labels, predicted, train=train, pairs=pairs)
 
 
-def task_to_attribute(task, attribute, attribute_predicted, *, train=None, pairs=False):
-    """BiasAmp T->A: by how much the task moves the *prediction of the attribute* the way the training data lean.
+def task_to_attribute(
+    task: ArrayLike,
+    attribute: ArrayLike,
+    attribute_predicted: ArrayLike,
+    *,
+    train: Counts | Sequence[ArrayLike] | None = None,
+    pairs: bool = False,
+) -> float | pd.DataFrame:
+    """Return BiasAmp T->A: does the task sway the prediction of the attribute?
 
-    As `attribute_to_task`, with Δ_at = P(Â_a = 1 | T_t = 1) - P(A_a = 1 | T_t = 1) (eq. 2).
+    The value is positive if the model sees a group more often in examples of the tasks
+    that the training data associate with it, and less often in examples of the others.
+
+    The formula is that of `attribute_to_task`, with
+
+    Δ_at = P(Â_a = 1 | T_t = 1) - P(A_a = 1 | T_t = 1)
+
+    Parameters
+    ----------
+    task : array_like, n x |T|
+        Labels of the tasks in the test set.
+    attribute : array_like, n x |A|
+        Labels of the attributes.
+    attribute_predicted : array_like, n x |A|
+        Predicted attributes, 0 or 1, or their probabilities.
+    train : (task, attribute) or Counts, optional
+        The training data, which set y_at, as in `attribute_to_task`.
+    pairs : bool, default False
+        Whether to return a row per attribute and task, see `from_counts`.
+
+    Returns
+    -------
+    float or DataFrame
+        The mean over all pairs of an attribute and a task, or the table of pairs.
+
+    References
+    ----------
+    Wang and Russakovsky (2021), eq. (2).
+
+    Examples
+    --------
+    Two women and a man paint; the model takes the man for a woman.
 
     >>> women_and_men = [[1, 0], [1, 0], [0, 1], [1, 0]]
-    >>> task_to_attribute([[1], [1], [1], [0]], women_and_men, [[1, 0]] * 4)  # the man who paints is called a woman
+    >>> task_to_attribute([[1], [1], [1], [0]], women_and_men, [[1, 0]] * 4)
     -0.33333333333333337
     """
-    return from_counts(
-        "T->A",
-        *_counts_of("T->A", task, attribute, attribute_predicted),
-        train=train,
-        pairs=pairs,
-    )
+    labels, predicted = _counts_of("T->A", task, attribute, attribute_predicted)
+    return from_counts("T->A", labels, predicted, train=train, pairs=pairs)
 
 
 def from_counts(
-    direction, labels, predicted, *, train=None, ties="negative", pairs=False
-):
-    """Bias amplification from counts instead of arrays: in one place, all three metrics.
+    direction: str,
+    labels: Counts,
+    predicted: Counts,
+    *,
+    train: Counts | Sequence[ArrayLike] | None = None,
+    ties: str = "negative",
+    pairs: bool = False,
+) -> float | pd.DataFrame:
+    """Return any of the three measures of bias amplification, from counts.
 
-    direction : "A->T", "T->A" or "MALS".
-    labels : `Counts` of the labels.
-    predicted : `Counts` of the attribute with the predicted task (A->T), of the predicted attribute with the task
-        (T->A), or of both predictions (MALS).
-    train : as in `attribute_to_task`. ties : as in `directions`.
+    Parameters
+    ----------
+    direction : "A->T", "T->A" or "MALS"
+        Which measure.
+    labels : Counts
+        The labels.
+    predicted : Counts
+        For "A->T", the attributes with the predicted tasks; for "T->A", the predicted
+        attributes with the tasks; for "MALS", both predictions.
+    train : (task, attribute) or Counts, optional
+        The training data, which set y_at, as in `attribute_to_task`.
+    ties : "negative" or "zero", default "negative"
+        What an exactly independent pair counts, as in `directions`.
+    pairs : bool, default False
+        Whether to return the table of pairs instead of the mean.
 
-    Returns the mean over the pairs, or with `pairs` one row per (attribute, task): y (1, 0, or 0.5 for a tie that
-    counts zero), delta, amplification (yΔ + (1 - y)(-Δ); yΔ for MALS), n (the examples on which the model's
-    probability is conditioned), and reason where the pair is undefined (NaN). Undefined pairs are left out of the mean,
-    with a warning that counts them.
+    Returns
+    -------
+    float or DataFrame
+        The mean over the pairs; for "MALS", the sum over the attributes and the mean
+        over the tasks. Pairs that are undefined are left out, and a warning counts
+        them. The table has a row per attribute and task with the columns
 
-    >>> labels = Counts(80, [40, 40], [40], [[30], [10]])  # 30 of 40 women paint, and 10 of 40 men
+        - y: 1 if the training data associate the two, 0 if not, 0.5 for a tie that
+          counts nothing,
+        - delta: Δ_at,
+        - amplification: y Δ + (1 - y)(-Δ), or y Δ for "MALS",
+        - n: the number of examples on which the model's probability is conditioned,
+        - reason: why the pair is undefined, or "".
+
+    References
+    ----------
+    Wang and Russakovsky (2021), eq. (1) and (2).
+
+    Examples
+    --------
+    Of 40 women 30 paint, and of 40 men 10; the model says that all the women paint.
+
+    >>> labels = Counts(80, [40, 40], [40], [[30], [10]])
     >>> from_counts("A->T", labels, Counts(80, [40, 40], [50], [[40], [10]]))
     0.125
     """
-    columns = _pairs_of(direction, labels, predicted, train=train, ties=ties)
+    table = _pairs_of(direction, labels, predicted, train=train, ties=ties)
     if not pairs:
-        return _mean_of(direction, columns)
+        return _mean_of(direction, table)
+
     names = pd.MultiIndex.from_product(
         [labels.attributes, labels.tasks], names=["attribute", "task"]
     )
-    return pd.DataFrame(
-        {name: values.ravel() for name, values in columns.items()}, index=names
-    ).reset_index()
+    columns = {
+        "y": table.y.ravel(),
+        "delta": table.delta.ravel(),
+        "amplification": table.amplification.ravel(),
+        "n": table.n.ravel(),
+        "reason": table.reason.ravel(),
+    }
+    return pd.DataFrame(columns, index=names).reset_index()
 
 
 def from_table(
-    direction, table, *, task, attribute, predicted, train=None, count=None, pairs=False
-):
-    """Bias amplification from columns of any table that `fairlib.tables` reads; its engine counts them.
+    direction: str,
+    table,
+    *,
+    task: str | Sequence[str],
+    attribute: str | Sequence[str],
+    predicted: str | Sequence[str],
+    train=None,
+    count: str | None = None,
+    pairs: bool = False,
+) -> float | pd.DataFrame:
+    """Return bias amplification from the columns of a table.
 
-    task, attribute : names of the columns of labels.
-    predicted : those of the predicted tasks ("A->T") or attributes ("T->A"), in the order of the labels.
-    train : a table with the same columns of labels, or `Counts`, that sets the direction y_at.
-    count : column with the number of examples that a row stands for, in `train` too if it is there.
+    Parameters
+    ----------
+    direction : "A->T" or "T->A"
+        Which measure.
+    table : frame or path
+        Anything that `fairlib.tables` reads.
+    task, attribute : str or sequence of str
+        The columns of labels.
+    predicted : str or sequence of str
+        The columns of the predicted tasks ("A->T") or attributes ("T->A"), in the order
+        of the labels.
+    train : frame, path or Counts, optional
+        A table with the same columns of labels, or counts, which set y_at.
+    count : str, optional
+        The column with the number of examples that a row stands for. It is used in
+        `train`, too, if `train` has it.
+    pairs : bool, default False
+        Whether to return a row per attribute and task, see `from_counts`.
 
-    What leaves the engine is a row per combination of the columns' values: few for labels, with probabilities as many
-    as there are examples.
+    Returns
+    -------
+    float or DataFrame
+        The mean over all pairs, or the table of pairs.
 
-    >>> people = pd.DataFrame({"woman": [1, 0], "paints": [1, 0], "said_to_paint": [0.9, 0.2], "people": [30, 50]})
-    >>> columns = {"task": "paints", "attribute": "woman", "predicted": "said_to_paint"}
+    Notes
+    -----
+    The engine that holds the table counts the examples. It hands over a row for each
+    combination of values: few rows for labels, but one row per example if the
+    predictions are probabilities.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({
+    ...     "woman": [1, 0], "paints": [1, 0], "p_paints": [0.9, 0.2], "people": [30, 50]
+    ... })
+    >>> columns = {"task": "paints", "attribute": "woman", "predicted": "p_paints"}
     >>> round(from_table("A->T", people, **columns, count="people"), 12)
     -0.1
     """
-    labels = {"task": task, "attribute": attribute}
-    counted = _counts_of(
-        direction, **_columns(table, labels | {"predicted": predicted}, count)
+    roles = {"task": task, "attribute": attribute}
+    columns = _columns(table, roles | {"predicted": predicted}, count)
+    labels, with_predictions = _counts_of(direction, **columns)
+
+    if train is None or isinstance(train, Counts):
+        training_counts = train
+    else:
+        count_in_train = count if count in tables.schema(train) else None
+        training_columns = _columns(train, roles, count_in_train)
+        training_counts = cooccurrence.count(**training_columns)
+
+    return from_counts(
+        direction, labels, with_predictions, train=training_counts, pairs=pairs
     )
-    if not isinstance(train, Counts | None):
-        train = cooccurrence.count(
-            **_columns(train, labels, count if count in tables.schema(train) else None)
-        )
-    return from_counts(direction, *counted, train=train, pairs=pairs)
 
 
 def interval(
-    direction, task, attribute, predicted, *, train=None, confidence=0.95
+    direction: str,
+    task: ArrayLike,
+    attribute: ArrayLike,
+    predicted: ArrayLike,
+    *,
+    train: Counts | Sequence[ArrayLike] | None = None,
+    confidence: float = 0.95,
 ) -> Interval:
-    """Interval for a bias amplification from one test set, conditional on the directions y_at.
+    """Return a bias amplification with its interval, from one test set.
 
-    predicted : the tasks ("A->T") or attributes ("T->A"). train : as in `attribute_to_task`.
+    The interval says how much the value would vary from one test set to the next. It
+    takes the directions y_at as given. Over several trainings of a model, use
+    `resampling.over_runs` instead.
 
-    Value ± t times the standard deviation s of the examples' influences u, known in closed form, over √n. What s rests
-    on are the wrong examples, and among these the rare: its degrees of freedom are (Σ u²)² / Σ u⁴ (Satterthwaite), or
-    the wrong examples if these are fewer. With fewer than `FEWEST` the ends are NaN, and `method` says why: a model
-    that was never seen to err has a bias of 0 in this test set, which tells next to nothing of it. O(n |A| |T|).
+    Parameters
+    ----------
+    direction : "A->T" or "T->A"
+        Which measure.
+    task : array_like, n x |T|
+        Labels of the tasks in the test set.
+    attribute : array_like, n x |A|
+        Labels of the attributes.
+    predicted : array_like
+        Predicted tasks ("A->T") or attributes ("T->A"), 0 or 1, or their probabilities.
+    train : (task, attribute) or Counts, optional
+        The training data, which set y_at, as in `attribute_to_task`.
+    confidence : float, default 0.95
+        The confidence level, between 0 and 1.
 
-    The directions are right as given where they come from the training data: the model's association is compared with
-    *that* sample's. Treating the pairs as independent instead is wrong: two exclusive attributes carry the same number.
-    Over several trainings of a model, use `resampling.over_runs`.
+    Returns
+    -------
+    Interval
+        The value and its ends. With fewer than 5 wrong examples that matter the ends
+        are NaN, and `method` says why: a model that was never seen to err has a bias of
+        0 in this test set, which shows next to nothing about the model.
 
-    >>> woman, paints = np.repeat([1, 0], 200), np.repeat([1, 0, 1, 0], [160, 40, 60, 140])
-    >>> said_to_paint = np.where(np.arange(400) % 10 == 0, woman, paints)  # for one in ten, the gender decides
-    >>> print(interval("A->T", paints, np.stack([woman, 1 - woman], axis=1), said_to_paint))
+    Notes
+    -----
+    The interval is the value ± t s/√n. Here s is the standard deviation of the
+    influences u of the examples, which are known in closed form, and t is a quantile of
+    Student's distribution. The value depends on the wrong examples, and most of all on
+    those in rare groups. So the degrees of freedom are (Σ u²)² / Σ u⁴ (Satterthwaite),
+    but at most the number of wrong examples.
+
+    If y_at comes from the training data, the interval is about the association in
+    *that* sample. Two exclusive attributes carry the same information, so intervals
+    that treat the pairs as independent are too narrow.
+
+    The cost is O(n |A| |T|).
+
+    Examples
+    --------
+    For one in ten, the model decides by gender whether the person paints.
+
+    >>> woman = np.repeat([1, 0], 200)
+    >>> paints = np.repeat([1, 0, 1, 0], [160, 40, 60, 140])
+    >>> predicted = np.where(np.arange(400) % 10 == 0, woman, paints)
+    >>> print(interval("A->T", paints, np.stack([woman, 1 - woman], axis=1), predicted))
     0.025 [0.008, 0.042] (95% influence function)
     """
     check_confidence(confidence)
-    labels, found = _counts_of(direction, task, attribute, predicted)
-    pairs = _pairs_of(direction, labels, found, train=train)
-    value, defined = _mean_of(direction, pairs), pairs["reason"] == ""
-    weights = np.where(defined, 2 * pairs["y"] - 1, 0.0) / max(
-        defined.sum(), 1
-    )  # of each pair's Δ in the value
-    number, delta, given, true = (
-        np.maximum(pairs["n"], 1),
-        np.nan_to_num(pairs["delta"]),
-        attribute,
-        task,
+    labels, with_predictions = _counts_of(direction, task, attribute, predicted)
+    table = _pairs_of(direction, labels, with_predictions, train=train)
+    estimate = _mean_of(direction, table)
+
+    influences, wrong = _influences(
+        direction, table, with_predictions.n, (task, attribute, predicted)
     )
-    if direction == "T->A":
-        weights, number, delta, given, true = (
-            weights.T,
-            number.T,
-            delta.T,
-            task,
-            attribute,
+
+    squares = (influences**2).sum()
+    fourth_powers = max((influences**4).sum(), _SMALLEST_INFLUENCE**4)
+    freedom = min(squares**2 / fourth_powers, wrong)
+    if freedom < _FEWEST_WRONG:
+        return Interval(
+            estimate,
+            low=np.nan,
+            high=np.nan,
+            confidence=confidence,
+            method=(
+                f"influence function: about {freedom:.0f} wrong examples that matter, "
+                f"fewer than {_FEWEST_WRONG}"
+            ),
         )
-    factor, offset = found.n / number[:, 0], (weights * delta).sum(axis=1)
-    influence, wrong = [], 0
-    for g, t, p in blocks(
-        *indicators(given=given, true=true, true_predicted=predicted).values()
-    ):
-        influence.append(((g * factor) * ((p - t) @ weights.T - offset)).sum(axis=1))
-        wrong += np.count_nonzero((p != t).any(axis=1))
-    influence = np.concatenate(influence)
-    influence[np.abs(influence) < ROUNDING] = 0.0
-    freedom = min(
-        (influence**2).sum() ** 2 / max((influence**4).sum(), ROUNDING**4), wrong
-    )
-    if freedom < FEWEST:
-        few = f"influence function: about {freedom:.0f} wrong examples that matter, fewer than {FEWEST}"
-        return Interval(value, np.nan, np.nan, confidence, few)
-    margin = (
-        stats.t.isf((1 - confidence) / 2, freedom)
-        * influence.std()
-        / np.sqrt(len(influence))
-    )
+
+    quantile = stats.t.isf((1 - confidence) / 2, freedom)
+    margin = quantile * influences.std() / np.sqrt(len(influences))
     return Interval(
-        value, value - margin, value + margin, confidence, "influence function"
+        estimate,
+        low=estimate - margin,
+        high=estimate + margin,
+        confidence=confidence,
+        method="influence function",
     )
 
 
-def directions(train: Counts, *, direction="A->T", ties="negative") -> np.ndarray:
-    """Return y_at, |A| x |T|: 1 where the data associate attribute and task, 0 where not; NaN where they cannot say.
+def directions(
+    train: Counts, *, direction: str = "A->T", ties: str = "negative"
+) -> np.ndarray:
+    """Return y_at: which attributes and tasks the data associate with each other.
 
-    ties : "negative" as eq. (2) has it (an independent pair has y_at = 0), or "zero" as the authors' code has it (0.5:
-        the pair adds nothing). Counts are compared as integers, so that independence is exact.
+    Parameters
+    ----------
+    train : Counts
+        The data, usually the training data.
+    direction : "A->T", "T->A" or "MALS", default "A->T"
+        For whose measure. "A->T" and "T->A" have the same y_at, eq. (2). "MALS" has
+        that of eq. (1), which is 1 where an attribute has more than its equal share
+        1/|A| of a task.
+    ties : "negative" or "zero", default "negative"
+        What becomes of a pair that is exactly independent: "negative" gives 0, as eq.
+        (2) has it; "zero" gives 0.5, as the authors' code has it, and the pair counts
+        nothing. Eq. (1) has no such choice: an exactly equal share gives 0.
 
-    >>> directions(Counts(80, [40, 40], [40, 20], [[30, 10], [10, 10]]), ties="zero").tolist()
+    Returns
+    -------
+    ndarray, |A| x |T|
+        1 where attribute and task are associated, 0 where they are not, NaN where the
+        data cannot show it: an attribute or a task that never varies, and for "MALS" a
+        task that never occurs.
+
+    Notes
+    -----
+    Products of counts are compared, not quotients. Counts are whole numbers, so that
+    independence is recognised exactly.
+
+    References
+    ----------
+    Wang and Russakovsky (2021), eq. (1) and (2).
+
+    Examples
+    --------
+    >>> counts = Counts(80, [40, 40], [40, 20], [[30, 10], [10, 10]])
+    >>> directions(counts, ties="zero").tolist()
     [[1.0, 0.5], [0.0, 0.5]]
     """
-    check_word("ties", ties, TIES)
-    check_word("direction", direction, DIRECTIONS)
+    check_word("ties", ties, _TIES)
+    check_word("direction", direction, _DIRECTIONS)
+
     if direction == "MALS":
-        if len(train.attribute) < 2:
+        groups = len(train.attribute)
+        if groups < 2:
             raise ValueError(
-                "attribute must have a column per group, at least 2 for MALS (1/|A| would be 1), found 1"
+                "attribute must have a column per group, at least 2 for MALS "
+                "(1/|A| would be 1), found 1"
             )
-        y = np.where(len(train.attribute) * train.joint > train.task, 1.0, 0.0)
+        y = np.where(groups * train.joint > train.task, 1.0, 0.0)
         return np.where(train.task > 0, y, np.nan)
-    together, expected = train.n * train.joint, np.outer(train.attribute, train.task)
-    y = np.where(
-        together > expected, 1.0, np.where(together == expected, TIES[ties], 0.0)
-    )
-    constant = [
-        (counts == 0) | (counts == train.n) for counts in (train.attribute, train.task)
-    ]
-    return np.where(np.logical_or.outer(*constant), np.nan, y)
+
+    together = train.n * train.joint
+    if_independent = np.outer(train.attribute, train.task)
+    y = np.where(together == if_independent, _TIES[ties], 0.0)
+    y = np.where(together > if_independent, 1.0, y)
+
+    constant_attribute = (train.attribute == 0) | (train.attribute == train.n)
+    constant_task = (train.task == 0) | (train.task == train.n)
+    undefined = np.logical_or.outer(constant_attribute, constant_task)
+    return np.where(undefined, np.nan, y)
 
 
-def calibrated_threshold(scores, positive_rate: float) -> float:
-    """Return the threshold at which `scores >= threshold` marks the N p highest of N scores (section 3.3).
+def calibrated_threshold(scores: ArrayLike, positive_rate: float) -> float:
+    """Return the threshold that marks the right share of examples as positive.
 
-    The rate comes from the training labels, the scores from validation data. Where equal scores make N p impossible,
-    the threshold that comes nearest is returned; infinity if nothing is to be marked. O(N log N).
+    `scores >= threshold` marks the N p highest of N scores. Where equal scores make
+    that number impossible, it marks the number that comes nearest.
 
+    Parameters
+    ----------
+    scores : array_like of float
+        The scores, of validation data.
+    positive_rate : float
+        p, the share to mark: that of the positive labels in the training data.
+
+    Returns
+    -------
+    float
+        The threshold; infinity if nothing is to be marked.
+
+    Notes
+    -----
+    The cost is that of sorting, O(N log N).
+
+    References
+    ----------
+    Wang and Russakovsky (2021), section 3.3.
+
+    Examples
+    --------
     >>> calibrated_threshold([0.1, 0.9, 0.4, 0.8], positive_rate=0.5)
     0.8
     """
-    scores = np.asarray(scores, dtype=float)
-    if scores.ndim != 1 or scores.size == 0 or np.isnan(scores).any():
+    numbers = np.asarray(scores, dtype=float)
+    if numbers.ndim != 1 or numbers.size == 0 or np.isnan(numbers).any():
         raise ValueError(
-            f"scores must be a non-empty vector without NaN, found shape {scores.shape}"
+            f"scores must be a non-empty vector without NaN, found shape {numbers.shape}"
         )
     checked(
         "positive_rate",
@@ -269,123 +540,220 @@ def calibrated_threshold(scores, positive_rate: float) -> float:
         "in [0, 1]",
         lambda rate: (rate >= 0) & (rate <= 1),
     )
-    values, counts = np.unique(scores, return_counts=True)
-    marked = np.append(
-        np.cumsum(counts[::-1])[::-1], 0
-    )  # by the threshold at each distinct score, and above them all
-    return float(
-        np.append(values, np.inf)[
-            np.abs(marked - round(positive_rate * scores.size)).argmin()
-        ]
-    )
+
+    # A threshold at each distinct score, and one above them all that marks nothing.
+    values, counts = np.unique(numbers, return_counts=True)
+    thresholds = np.append(values, np.inf)
+    marked = np.append(np.cumsum(counts[::-1])[::-1], 0)
+
+    wanted = round(positive_rate * numbers.size)
+    nearest = np.abs(marked - wanted).argmin()
+    return float(thresholds[nearest])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pairs:
+    """The table of pairs of an attribute and a task, |A| x |T| each."""
+
+    y: np.ndarray
+    delta: np.ndarray
+    amplification: np.ndarray
+    n: np.ndarray
+    reason: np.ndarray
+
+    @property
+    def defined(self) -> np.ndarray:
+        """Whether a pair has a value."""
+        return self.reason == ""
 
 
 def _pairs_of(
-    direction: str, labels: Counts, predicted: Counts, *, train, ties="negative"
-) -> dict[str, np.ndarray]:
-    """Compute the columns of the table of pairs, |A| x |T| each."""
-    if not isinstance(train, Counts | None):
-        if (
-            not isinstance(train, tuple | list) or len(train) != 2
-        ):  # an array of two rows would pass as a pair
-            raise ValueError(
-                f"train must be (task, attribute) or Counts, found {type(train).__name__}"
-            )
-        train = count(*train)
-    reference = train or labels
-    for other in (predicted, reference):
-        if other.joint.shape != labels.joint.shape:
-            found = f"{labels.joint.shape} and {other.joint.shape}"
-            raise ValueError(
-                f"labels, predictions and training data must have the same |A| x |T|, found {found}"
-            )
-    for what in ("attributes", "tasks"):
-        mine, theirs = getattr(labels, what), getattr(reference, what)
-        if mine != theirs and tuple(range(len(mine))) not in (
-            mine,
-            theirs,
-        ):  # numbers stand for no names
-            raise ValueError(
-                f"train must have the same {what} in the same order, found {theirs} beside {mine}"
-            )
+    direction: str,
+    labels: Counts,
+    predicted: Counts,
+    *,
+    train: Counts | Sequence[ArrayLike] | None,
+    ties: str = "negative",
+) -> _Pairs:
+    """Compute y_at, Δ_at and the amplification of each pair."""
+    reference = labels if train is None else _training_counts(train)
+    _check_alike(labels, predicted, reference)
     y = directions(reference, direction=direction, ties=ties)
-    probability = (
-        "task_given_attribute" if direction == "A->T" else "attribute_given_task"
-    )
-    delta = getattr(predicted, probability) - getattr(
-        reference if direction == "MALS" else labels, probability
-    )
-    never = {
-        "A->T": "attribute never occurs",
-        "T->A": "task never occurs",
-        "MALS": "task never occurs or is predicted",
-    }
+
+    if direction == "A->T":
+        delta = predicted.task_given_attribute - labels.task_given_attribute
+        condition = predicted.attribute[:, None]
+        never = "attribute never occurs"
+    elif direction == "T->A":
+        delta = predicted.attribute_given_task - labels.attribute_given_task
+        condition = predicted.task
+        never = "task never occurs"
+    else:
+        delta = predicted.attribute_given_task - reference.attribute_given_task
+        condition = predicted.task
+        never = "task never occurs or is predicted"
+
+    # MALS looks only at pairs that are associated.
+    amplification = y * delta
+    if direction != "MALS":
+        amplification = y * delta + (1 - y) * -delta
+
     one_sided = "task or attribute does not vary in the training data"
-    return {
-        "y": y,
-        "delta": delta,
-        "amplification": y * delta
-        if direction == "MALS"
-        else y * delta + (1 - y) * -delta,
-        "n": np.broadcast_to(
-            predicted.attribute[:, None] if direction == "A->T" else predicted.task,
-            y.shape,
-        ),
-        "reason": np.where(
-            np.isnan(delta), never[direction], np.where(np.isnan(y), one_sided, "")
-        ),
-    }
+    reason = np.where(np.isnan(y), one_sided, "")
+    reason = np.where(np.isnan(delta), never, reason)
+    return _Pairs(
+        y=y,
+        delta=delta,
+        amplification=amplification,
+        n=np.broadcast_to(condition, y.shape),
+        reason=reason,
+    )
 
 
-def _mean_of(direction: str, columns: dict[str, np.ndarray]) -> float:
+def _training_counts(train: Counts | Sequence[ArrayLike]) -> Counts:
+    """Return the counts of the training data, which may be a pair of arrays."""
+    if isinstance(train, Counts):
+        return train
+
+    # An array of two rows would pass as a pair, if its type were not looked at.
+    if not isinstance(train, tuple | list) or len(train) != 2:
+        raise ValueError(
+            f"train must be (task, attribute) or Counts, found {type(train).__name__}"
+        )
+    task, attribute = train
+    return count(task, attribute)
+
+
+def _check_alike(labels: Counts, predicted: Counts, reference: Counts) -> None:
+    """Raise an error unless all counts are about the same attributes and tasks."""
+    for counts in (predicted, reference):
+        if counts.joint.shape != labels.joint.shape:
+            raise ValueError(
+                "labels, predictions and training data must have the same |A| x |T|, "
+                f"found {labels.joint.shape} and {counts.joint.shape}"
+            )
+
+    for kind in ("attributes", "tasks"):
+        names = getattr(labels, kind)
+        names_in_training = getattr(reference, kind)
+        numbers = tuple(range(len(names)))  # these stand where nobody gave names
+        unnamed = numbers in (names, names_in_training)
+        if names != names_in_training and not unnamed:
+            raise ValueError(
+                f"train must have the same {kind} in the same order, "
+                f"found {names_in_training} beside {names}"
+            )
+
+
+def _mean_of(direction: str, table: _Pairs) -> float:
     """Return the mean over the pairs that are defined, and warn of the others."""
-    defined = columns["reason"] == ""
+    defined = table.defined
     if not defined.all():
-        reasons, counts = np.unique(columns["reason"][~defined], return_counts=True)
+        reasons, counts = np.unique(table.reason[~defined], return_counts=True)
         why = "; ".join(
-            f"{count}: {reason}" for reason, count in zip(reasons, counts, strict=True)
+            f"{number}: {reason}"
+            for reason, number in zip(reasons, counts, strict=True)
         )
         warnings.warn(
-            f"{(~defined).sum()} of {defined.size} pairs are undefined and left out ({why})",
+            f"{(~defined).sum()} of {defined.size} pairs are undefined and left out "
+            f"({why})",
             stacklevel=4,
         )
     if not defined.any():
         return float("nan")
-    # For MALS a mean over tasks of a sum over attributes, all of which are defined for a task or none.
+
+    # MALS is a mean over the tasks of a sum over the attributes. For a task, either all
+    # attributes are defined or none.
     size = defined.any(axis=0).sum() if direction == "MALS" else defined.sum()
-    return float(columns["amplification"][defined].sum() / size)
+    return float(table.amplification[defined].sum() / size)
+
+
+def _influences(
+    direction: str,
+    table: _Pairs,
+    n: float,
+    arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
+) -> tuple[np.ndarray, int]:
+    """Return the influence of each example on the value, and how many are wrong.
+
+    The value is the sum over the pairs of w Δ, where w is ±1 over the number of pairs.
+    Δ is the mean error in the prediction among the n_a examples of its condition, so
+    an example of that condition has the influence w (error - Δ) n / n_a.
+    """
+    task, attribute, predicted = arrays
+    signs = np.where(table.defined, 2 * table.y - 1, 0.0)
+    weights = signs / max(table.defined.sum(), 1)
+    sizes = np.maximum(table.n, 1)
+    delta = np.nan_to_num(table.delta)
+
+    # The rows of the pairs are the conditions, and the columns what is predicted.
+    if direction == "A->T":
+        condition = attribute
+        true = task
+    else:
+        condition = task
+        true = attribute
+        weights = weights.T
+        sizes = sizes.T
+        delta = delta.T
+    factor = n / sizes[:, 0]
+    offset = (weights * delta).sum(axis=1)
+
+    matrices = indicators(
+        {"given": condition, "true": true, "true_predicted": predicted}
+    )
+    influences = []
+    wrong = 0
+    for c, t, p in blocks(*matrices):
+        errors = (p - t) @ weights.T
+        influences.append(((c * factor) * (errors - offset)).sum(axis=1))
+        wrong += int(np.count_nonzero((p != t).any(axis=1)))
+
+    influence = np.concatenate(influences)
+    influence[np.abs(influence) < _SMALLEST_INFLUENCE] = 0.0
+    return influence, wrong
 
 
 def _counts_of(
-    direction: str, task, attribute, predicted, weight=None
+    direction: str,
+    task: ArrayLike,
+    attribute: ArrayLike,
+    predicted: ArrayLike,
+    *,
+    weight: ArrayLike | None = None,
 ) -> tuple[Counts, Counts]:
-    """Count the labels, and the labels with the predictions in place of the tasks (A->T) or attributes (T->A)."""
-    check_word("direction", direction, DIRECTIONS[:2])
+    """Count the labels, and then the labels with one side replaced by predictions."""
+    check_word("direction", direction, _DIRECTIONS[:2])
     labels = count(task, attribute, weight=weight)
+
     if direction == "A->T":
-        return labels, count(
-            predicted, attribute, named=("task_predicted", "attribute"), weight=weight
-        )
-    return labels, count(
-        task, predicted, named=("task", "attribute_predicted"), weight=weight
-    )
+        names = ("task_predicted", "attribute")
+        return labels, count(predicted, attribute, named=names, weight=weight)
+    names = ("task", "attribute_predicted")
+    return labels, count(task, predicted, named=names, weight=weight)
 
 
-def _columns(table, roles: dict, count: str | None) -> dict:
-    """Return a table's distinct rows by the roles of its columns, and how many examples each row stands for."""
-    roles = {
+def _columns(
+    table, roles: Mapping[str, str | Sequence[str]], count: str | None
+) -> dict[str, pd.DataFrame | pd.Series]:
+    """Return the distinct rows of a table by the roles of their columns.
+
+    The entry "weight" is the number of examples that each row stands for.
+    """
+    names_by_role = {
         role: [names] if isinstance(names, str) else list(names)
         for role, names in roles.items()
     }
-    columns, known = (
-        {name: role for role, names in roles.items() for name in names},
-        tables.schema(table),
-    )
-    for name, role in columns.items():
-        tables.check_is_number(known, role, name, besides=(nw.Boolean, nw.Object))
-    found = tables.counts(table, [*columns], count=count)
-    if found.empty:
+    role_of = {name: role for role, names in names_by_role.items() for name in names}
+
+    schema = tables.schema(table)
+    for name, role in role_of.items():
+        tables.check_is_number(schema, role, name, besides=(nw.Boolean, nw.Object))
+
+    rows = tables.counts(table, list(role_of), count=count)
+    if rows.empty:
         raise ValueError("the table has no rows, or all of them stand for 0 examples")
-    return {role: found[names] for role, names in roles.items()} | {
-        "weight": found[tables.COUNT]
-    }
+
+    columns = {role: rows[names] for role, names in names_by_role.items()}
+    columns["weight"] = rows[tables.COUNT]
+    return columns
