@@ -1,4 +1,4 @@
-"""What is public has a place on the page of names, and says what it takes and returns."""
+"""What is public is on the page of names, and says what it takes and returns."""
 
 import ast
 import inspect

@@ -33,7 +33,7 @@ def test_centred_cost_needs_a_quarter():
 
 
 def test_half_width_solves_bernsteins_inequality():
-    """At t, the right side of eq. 2 is exactly the probability of missing: an independent way to eq. 3."""
+    """At t, eq. 2 gives the probability of missing: another way to eq. 3."""
     n, variance, gamma, cost, confidence = 700, 0.31, 0.2, 1.5, 0.9
     t = bernstein.half_width(
         n, variance=variance, gamma=gamma, max_cost=cost, confidence=confidence
@@ -317,7 +317,7 @@ def test_outcomes_must_be_binary_and_of_one_length():
 @pytest.mark.parametrize("gamma", [0.1, 0.5])
 @pytest.mark.parametrize("variance", ["known", "maximal"])
 def test_coverage_is_at_least_nominal(gamma, variance):
-    """Draw i.i.d. examples from a known population; with known proportions the bound is a theorem."""
+    """With known proportions, the bound for independent examples is a theorem."""
     rng = np.random.default_rng(7)
     n, runs, rate_a, rate_b = 200, 4000, 0.3, 0.2
     truth = rate_a - rate_b
@@ -331,7 +331,7 @@ def test_coverage_is_at_least_nominal(gamma, variance):
 
 
 def test_a_claim_at_the_sample_size_is_wrong_at_most_one_time_in_twenty():
-    """Under no bias at all, a known variance and n from eq. 4, few estimates reach the bias that n was planned for."""
+    """Without any bias, few estimates reach the bias that n was planned for (eq. 4)."""
     rng = np.random.default_rng(8)
     rate, bias = 0.5, 0.2
     n = bernstein.sample_size(bias, variance=2.0, gamma=0.5)  # rate / 0.5 + rate / 0.5

@@ -1,4 +1,4 @@
-"""What `fairlib` offers, an editor can see, `import` finds, and another process can unpickle."""
+"""What `fairlib` offers: editors see it, `import` finds it, and it can be pickled."""
 
 import ast
 import pickle

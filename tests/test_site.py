@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-import fairlib
 from fairlib import plots
 from fairlib.data import ROOT
 

@@ -1,7 +1,7 @@
-"""How the code reads: one statement does one thing, steps are apart, names say what a thing is.
+"""How the code reads: one statement does one thing, steps are apart, names are words.
 
-`ruff` holds the layout, the complexity and the number of positional parameters; mypy the
-types. Here stands what neither of them can see. CONTRIBUTING.md says why.
+`ruff` checks the layout, the complexity and the number of positional parameters, and
+mypy checks the types. This file checks what neither can see. CONTRIBUTING.md says why.
 """
 
 import ast
@@ -93,7 +93,7 @@ def parameters_of(function):
 
 
 def stored_names(body):
-    """Yield the names that a body assigns, but for those of functions and classes inside it."""
+    """Yield the names that a body assigns; functions and classes inside are apart."""
     waiting = list(body)
     while waiting:
         node = waiting.pop()
@@ -163,7 +163,7 @@ def lines_of_docstrings(tree):
 
 
 def tokens_and_lines(path):
-    """Count names, numbers, strings and operators, and the lines of code that hold them."""
+    """Count names, numbers, strings and operators, and the lines of code."""
     text = path.read_text(encoding="utf-8")
     inside_docstrings = lines_of_docstrings(ast.parse(text))
     counted = (tokenize.NAME, tokenize.NUMBER, tokenize.STRING, tokenize.OP)

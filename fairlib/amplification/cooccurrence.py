@@ -253,3 +253,56 @@ def _check_range(
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Divide; where the whole is 0, the ratio is NaN."""
     return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+
+
+def calibrated_threshold(scores: ArrayLike, positive_rate: float) -> float:
+    """Return the threshold that marks the right share of examples as positive.
+
+    `scores >= threshold` marks the N p highest of N scores. Where equal scores make
+    that number impossible, it marks the number that comes nearest.
+
+    Parameters
+    ----------
+    scores : array_like of float
+        The scores, of validation data.
+    positive_rate : float
+        p, the share to mark: that of the positive labels in the training data.
+
+    Returns
+    -------
+    float
+        The threshold; infinity if nothing is to be marked.
+
+    Notes
+    -----
+    The cost is that of sorting, O(N log N).
+
+    References
+    ----------
+    Wang and Russakovsky (2021), section 3.3.
+
+    Examples
+    --------
+    >>> calibrated_threshold([0.1, 0.9, 0.4, 0.8], positive_rate=0.5)
+    0.8
+    """
+    numbers = np.asarray(scores, dtype=float)
+    if numbers.ndim != 1 or numbers.size == 0 or np.isnan(numbers).any():
+        raise ValueError(
+            f"scores must be a non-empty vector without NaN, found shape {numbers.shape}"
+        )
+    checked(
+        "positive_rate",
+        positive_rate,
+        "in [0, 1]",
+        lambda rate: (rate >= 0) & (rate <= 1),
+    )
+
+    # A threshold at each distinct score, and one above them all that marks nothing.
+    values, counts = np.unique(numbers, return_counts=True)
+    thresholds = np.append(values, np.inf)
+    marked = np.append(np.cumsum(counts[::-1])[::-1], 0)
+
+    wanted = round(positive_rate * numbers.size)
+    nearest = np.abs(marked - wanted).argmin()
+    return float(thresholds[nearest])

@@ -23,19 +23,15 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from fairlib import tables
 from fairlib.amplification import cooccurrence
-from fairlib.amplification.cooccurrence import Counts, blocks, count, indicators
-from fairlib.checks import check_confidence, check_word, checked
-from fairlib.interval import Interval
+from fairlib.amplification.cooccurrence import Counts, count
+from fairlib.checks import check_word
 
 _DIRECTIONS = ("A->T", "T->A", "MALS")
 # The y_at of a pair whose attribute and task are exactly independent.
 _TIES = {"negative": 0.0, "zero": 0.5}
-_FEWEST_WRONG = 5  # examples that an interval needs
-_SMALLEST_INFLUENCE = 1e-12  # anything smaller is a rounding error
 
 
 def mals(
@@ -145,7 +141,7 @@ def attribute_to_task(
     >>> attribute_to_task([[1], [1], [0], [0]], women_and_men, [[1], [1], [1], [0]])
     -0.25
     """
-    labels, predicted = _counts_of("A->T", task, attribute, task_predicted)
+    labels, predicted = counts_of("A->T", task, attribute, task_predicted)
     return from_counts("A->T", labels, predicted, train=train, pairs=pairs)
 
 
@@ -196,7 +192,7 @@ def task_to_attribute(
     >>> task_to_attribute([[1], [1], [1], [0]], women_and_men, [[1, 0]] * 4)
     -0.33333333333333337
     """
-    labels, predicted = _counts_of("T->A", task, attribute, attribute_predicted)
+    labels, predicted = counts_of("T->A", task, attribute, attribute_predicted)
     return from_counts("T->A", labels, predicted, train=train, pairs=pairs)
 
 
@@ -253,9 +249,9 @@ def from_counts(
     >>> from_counts("A->T", labels, Counts(80, [40, 40], [50], [[40], [10]]))
     0.125
     """
-    table = _pairs_of(direction, labels, predicted, train=train, ties=ties)
+    table = pairs_of(direction, labels, predicted, train=train, ties=ties)
     if not pairs:
-        return _mean_of(direction, table)
+        return mean_of(direction, table)
 
     names = pd.MultiIndex.from_product(
         [labels.attributes, labels.tasks], names=["attribute", "task"]
@@ -324,7 +320,7 @@ def from_table(
     """
     roles = {"task": task, "attribute": attribute}
     columns = _columns(table, roles | {"predicted": predicted}, count)
-    labels, with_predictions = _counts_of(direction, **columns)
+    labels, with_predictions = counts_of(direction, **columns)
 
     if train is None or isinstance(train, Counts):
         training_counts = train
@@ -335,102 +331,6 @@ def from_table(
 
     return from_counts(
         direction, labels, with_predictions, train=training_counts, pairs=pairs
-    )
-
-
-def interval(
-    direction: str,
-    task: ArrayLike,
-    attribute: ArrayLike,
-    predicted: ArrayLike,
-    *,
-    train: Counts | Sequence[ArrayLike] | None = None,
-    confidence: float = 0.95,
-) -> Interval:
-    """Return a bias amplification with its interval, from one test set.
-
-    The interval says how much the value would vary from one test set to the next. It
-    takes the directions y_at as given. Over several trainings of a model, use
-    `resampling.over_runs` instead.
-
-    Parameters
-    ----------
-    direction : "A->T" or "T->A"
-        Which measure.
-    task : array_like, n x |T|
-        Labels of the tasks in the test set.
-    attribute : array_like, n x |A|
-        Labels of the attributes.
-    predicted : array_like
-        Predicted tasks ("A->T") or attributes ("T->A"), 0 or 1, or their probabilities.
-    train : (task, attribute) or Counts, optional
-        The training data, which set y_at, as in `attribute_to_task`.
-    confidence : float, default 0.95
-        The confidence level, between 0 and 1.
-
-    Returns
-    -------
-    Interval
-        The value and its ends. With fewer than 5 wrong examples that matter the ends
-        are NaN, and `method` says why: a model that was never seen to err has a bias of
-        0 in this test set, which shows next to nothing about the model.
-
-    Notes
-    -----
-    The interval is the value ± t s/√n. Here s is the standard deviation of the
-    influences u of the examples, which are known in closed form, and t is a quantile of
-    Student's distribution. The value depends on the wrong examples, and most of all on
-    those in rare groups. So the degrees of freedom are (Σ u²)² / Σ u⁴ (Satterthwaite),
-    but at most the number of wrong examples.
-
-    If y_at comes from the training data, the interval is about the association in
-    *that* sample. Two exclusive attributes carry the same information, so intervals
-    that treat the pairs as independent are too narrow.
-
-    The cost is O(n |A| |T|).
-
-    Examples
-    --------
-    For one in ten, the model decides by gender whether the person paints.
-
-    >>> woman = np.repeat([1, 0], 200)
-    >>> paints = np.repeat([1, 0, 1, 0], [160, 40, 60, 140])
-    >>> predicted = np.where(np.arange(400) % 10 == 0, woman, paints)
-    >>> print(interval("A->T", paints, np.stack([woman, 1 - woman], axis=1), predicted))
-    0.025 [0.008, 0.042] (95% influence function)
-    """
-    check_confidence(confidence)
-    labels, with_predictions = _counts_of(direction, task, attribute, predicted)
-    table = _pairs_of(direction, labels, with_predictions, train=train)
-    estimate = _mean_of(direction, table)
-
-    influences, wrong = _influences(
-        direction, table, with_predictions.n, (task, attribute, predicted)
-    )
-
-    squares = (influences**2).sum()
-    fourth_powers = max((influences**4).sum(), _SMALLEST_INFLUENCE**4)
-    freedom = min(squares**2 / fourth_powers, wrong)
-    if freedom < _FEWEST_WRONG:
-        return Interval(
-            estimate,
-            low=np.nan,
-            high=np.nan,
-            confidence=confidence,
-            method=(
-                f"influence function: about {freedom:.0f} wrong examples that matter, "
-                f"fewer than {_FEWEST_WRONG}"
-            ),
-        )
-
-    quantile = stats.t.isf((1 - confidence) / 2, freedom)
-    margin = quantile * influences.std() / np.sqrt(len(influences))
-    return Interval(
-        estimate,
-        low=estimate - margin,
-        high=estimate + margin,
-        confidence=confidence,
-        method="influence function",
     )
 
 
@@ -498,61 +398,8 @@ def directions(
     return np.where(undefined, np.nan, y)
 
 
-def calibrated_threshold(scores: ArrayLike, positive_rate: float) -> float:
-    """Return the threshold that marks the right share of examples as positive.
-
-    `scores >= threshold` marks the N p highest of N scores. Where equal scores make
-    that number impossible, it marks the number that comes nearest.
-
-    Parameters
-    ----------
-    scores : array_like of float
-        The scores, of validation data.
-    positive_rate : float
-        p, the share to mark: that of the positive labels in the training data.
-
-    Returns
-    -------
-    float
-        The threshold; infinity if nothing is to be marked.
-
-    Notes
-    -----
-    The cost is that of sorting, O(N log N).
-
-    References
-    ----------
-    Wang and Russakovsky (2021), section 3.3.
-
-    Examples
-    --------
-    >>> calibrated_threshold([0.1, 0.9, 0.4, 0.8], positive_rate=0.5)
-    0.8
-    """
-    numbers = np.asarray(scores, dtype=float)
-    if numbers.ndim != 1 or numbers.size == 0 or np.isnan(numbers).any():
-        raise ValueError(
-            f"scores must be a non-empty vector without NaN, found shape {numbers.shape}"
-        )
-    checked(
-        "positive_rate",
-        positive_rate,
-        "in [0, 1]",
-        lambda rate: (rate >= 0) & (rate <= 1),
-    )
-
-    # A threshold at each distinct score, and one above them all that marks nothing.
-    values, counts = np.unique(numbers, return_counts=True)
-    thresholds = np.append(values, np.inf)
-    marked = np.append(np.cumsum(counts[::-1])[::-1], 0)
-
-    wanted = round(positive_rate * numbers.size)
-    nearest = np.abs(marked - wanted).argmin()
-    return float(thresholds[nearest])
-
-
 @dataclass(frozen=True, kw_only=True)
-class _Pairs:
+class Pairs:
     """The table of pairs of an attribute and a task, |A| x |T| each."""
 
     y: np.ndarray
@@ -567,14 +414,14 @@ class _Pairs:
         return self.reason == ""
 
 
-def _pairs_of(
+def pairs_of(
     direction: str,
     labels: Counts,
     predicted: Counts,
     *,
     train: Counts | Sequence[ArrayLike] | None,
     ties: str = "negative",
-) -> _Pairs:
+) -> Pairs:
     """Compute y_at, Δ_at and the amplification of each pair."""
     reference = labels if train is None else _training_counts(train)
     _check_alike(labels, predicted, reference)
@@ -601,7 +448,7 @@ def _pairs_of(
     one_sided = "task or attribute does not vary in the training data"
     reason = np.where(np.isnan(y), one_sided, "")
     reason = np.where(np.isnan(delta), never, reason)
-    return _Pairs(
+    return Pairs(
         y=y,
         delta=delta,
         amplification=amplification,
@@ -645,7 +492,7 @@ def _check_alike(labels: Counts, predicted: Counts, reference: Counts) -> None:
             )
 
 
-def _mean_of(direction: str, table: _Pairs) -> float:
+def mean_of(direction: str, table: Pairs) -> float:
     """Return the mean over the pairs that are defined, and warn of the others."""
     defined = table.defined
     if not defined.all():
@@ -668,53 +515,7 @@ def _mean_of(direction: str, table: _Pairs) -> float:
     return float(table.amplification[defined].sum() / size)
 
 
-def _influences(
-    direction: str,
-    table: _Pairs,
-    n: float,
-    arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
-) -> tuple[np.ndarray, int]:
-    """Return the influence of each example on the value, and how many are wrong.
-
-    The value is the sum over the pairs of w Δ, where w is ±1 over the number of pairs.
-    Δ is the mean error in the prediction among the n_a examples of its condition, so
-    an example of that condition has the influence w (error - Δ) n / n_a.
-    """
-    task, attribute, predicted = arrays
-    signs = np.where(table.defined, 2 * table.y - 1, 0.0)
-    weights = signs / max(table.defined.sum(), 1)
-    sizes = np.maximum(table.n, 1)
-    delta = np.nan_to_num(table.delta)
-
-    # The rows of the pairs are the conditions, and the columns what is predicted.
-    if direction == "A->T":
-        condition = attribute
-        true = task
-    else:
-        condition = task
-        true = attribute
-        weights = weights.T
-        sizes = sizes.T
-        delta = delta.T
-    factor = n / sizes[:, 0]
-    offset = (weights * delta).sum(axis=1)
-
-    matrices = indicators(
-        {"given": condition, "true": true, "true_predicted": predicted}
-    )
-    influences = []
-    wrong = 0
-    for c, t, p in blocks(*matrices):
-        errors = (p - t) @ weights.T
-        influences.append(((c * factor) * (errors - offset)).sum(axis=1))
-        wrong += int(np.count_nonzero((p != t).any(axis=1)))
-
-    influence = np.concatenate(influences)
-    influence[np.abs(influence) < _SMALLEST_INFLUENCE] = 0.0
-    return influence, wrong
-
-
-def _counts_of(
+def counts_of(
     direction: str,
     task: ArrayLike,
     attribute: ArrayLike,

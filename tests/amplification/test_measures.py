@@ -1,4 +1,4 @@
-"""BiasAmp: against loops that follow the equations word by word, the paper's worked numbers, and itself."""
+"""BiasAmp: against loops over the equations, the paper's worked numbers, and itself."""
 
 import warnings
 from fractions import Fraction
@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fairlib.amplification import measures as amp
+from fairlib import amplification as amp
 
 
-def loop(
+def loop(  # noqa: PLR0917 (the arguments of all three measures)
     direction,
     task,
     attribute,
@@ -23,7 +23,7 @@ def loop(
     train_attribute,
     ties="negative",
 ):
-    """Eq. (1) and (2) with counting loops and exact fractions; None where a pair is undefined."""
+    """Eq. (1) and (2) by loops and exact fractions; None where a pair is undefined."""
 
     def share(outcome, given):
         chosen = [value for value, yes in zip(outcome, given, strict=True) if yes]
@@ -132,7 +132,7 @@ def test_agrees_with_the_equations_looped(case, ties):
 
 
 def examples(cells, *, groups):
-    """Build (task, attribute) from {group: (examples without the task, examples with it)}."""
+    """Build (task, attribute) from {group: (examples without, with the task)}."""
     task = np.concatenate([np.repeat([0, 1], cells[group]) for group in range(groups)])
     group = np.repeat(range(groups), [sum(cells[group]) for group in range(groups)])
     return task[:, None], np.eye(groups, dtype=int)[group]
@@ -255,7 +255,8 @@ def test_probabilities_are_averaged():
 
 
 def test_ties_follow_the_equation_or_the_code():
-    # Exactly independent (1/3 of each group), which floating-point products miss: 1/3 * 1/3 * 9 is not 1 for all sizes
+    # Exactly independent: 1/3 of each group. Floating-point products miss it, because
+    # 1/3 * 1/3 * 9 is not 1 for all sizes.
     task, attribute = examples({0: (2, 1), 1: (4, 2)}, groups=2)
     train = (task, attribute)
     predicted = np.ones_like(task)
@@ -356,7 +357,7 @@ def test_a_table_gives_what_its_columns_give():
             amp.from_table("A->T", wrong, **few, predicted=tasks[:4])
     with pytest.raises(
         ValueError,
-        match=r"attribute_predicted must be probabilities in \[0, 1\], found 7.0 \(column 'p_man'",
+        match=r"attribute_predicted must be .*\[0, 1\], found 7.0 \(column 'p_man'",
     ):
         amp.from_table("T->A", frame.assign(p_man=7), **few, predicted=said)
     with pytest.raises(ValueError, match="the table has no rows"):
@@ -491,6 +492,20 @@ def test_direction_is_the_sign_of_the_correlation():
         clear = np.abs(correlation) > 1e-9
         y = amp.directions(amp.count(task, attribute))
         assert ((y == 1) == (correlation > 0))[clear].all()
+
+
+def test_a_group_with_exactly_its_share_is_not_associated_in_equation_1():
+    """y_at = 1[P(A|T) > 1/|A|], and both sides are 1/2 for the first task."""
+    task = np.array([[1, 1], [1, 1], [0, 1], [0, 0]])
+    groups = np.array([[1, 0], [0, 1], [1, 0], [0, 1]])
+    directions = amp.directions(amp.count(task, groups), direction="MALS")
+    assert directions.tolist() == [[0.0, 1.0], [0.0, 0.0]]
+
+    # Only the pair (first group, second task) counts: 2/3 of its examples are of the
+    # first group, and 1/2 of those that are predicted to have it.
+    predicted = np.array([[1, 1], [0, 1], [1, 0], [0, 0]])
+    expected = (1 / 2 - 2 / 3) / 2
+    assert amp.mals(task, groups, predicted, groups) == pytest.approx(expected)
 
 
 def test_a_task_that_never_occurs_has_no_direction_for_mals():

@@ -1,4 +1,4 @@
-"""Intervals of BiasAmp from one test set: against the bootstrap, finite differences, and in coverage."""
+"""Intervals of BiasAmp from one test set: against other methods, and in coverage."""
 
 import tracemalloc
 import warnings
@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairlib.amplification import measures as amp
+from fairlib import amplification as amp
 
+# Women paint in three of four images, men in one.
+TRAINING = (np.array([1, 1, 1, 0, 1, 0, 0, 0]), np.repeat([[1, 0], [0, 1]], 4, axis=0))
 MEASURES = {"A->T": amp.attribute_to_task, "T->A": amp.task_to_attribute}
 
 
 def population(n, rng, *, tasks=6, train=False):
-    """Two exclusive groups, tasks that lean both ways, and a model that errs in the direction of the data."""
+    """Two exclusive groups, tasks that lean both ways, a model that errs as they do."""
     rng = np.random.default_rng(rng)
     woman = rng.random(n) < 0.3
     lean = np.linspace(-0.5, 0.5, tasks)
@@ -31,8 +33,8 @@ def predictions(direction, task_predicted, attribute_predicted):
     return {"A->T": task_predicted, "T->A": attribute_predicted}[direction]
 
 
-def value_with_weights(direction, task, attribute, predicted, train, weight):
-    """The bias amplification with each example counted `weight` times, and y_at as without weights."""
+def value_with_weights(weight, direction, task, attribute, predicted, *, train):
+    """The amplification with each example counted `weight` times; y_at as without."""
 
     def counts(t, a):
         return amp.Counts(
@@ -54,7 +56,7 @@ def value_with_weights(direction, task, attribute, predicted, train, weight):
 
 
 def case(direction, n, rng, *, known):
-    """The arguments of `interval`, without and with training data that say what the directions are."""
+    """The arguments of `interval`, with or without training data for the directions."""
     task, attribute, *predicted = population(n, rng)
     train = amp.count(*population(10 * n, rng + 1, train=True)) if known else None
     return direction, task, attribute, predictions(direction, *predicted), train
@@ -70,10 +72,10 @@ def test_the_width_is_that_of_the_derivatives_in_each_examples_weight(direction,
     *arguments, train = case(direction, 300, 1, known=known)
     found = amp.interval(*arguments, train=train)
     assert found.estimate == pytest.approx(
-        value_with_weights(*arguments, train, np.ones(300))
+        value_with_weights(np.ones(300), *arguments, train=train)
     )
     more = [
-        value_with_weights(*arguments, train, 1 + 1e-5 * (np.arange(300) == one))
+        value_with_weights(1 + 1e-5 * (np.arange(300) == one), *arguments, train=train)
         for one in range(300)
     ]
     influence = (np.array(more) - found.estimate) / 1e-5 * 300
@@ -86,11 +88,13 @@ def test_the_width_is_that_of_the_derivatives_in_each_examples_weight(direction,
 
 @CASES
 def test_the_bootstrap_agrees(direction, known):
-    """Each example counted Poisson(1) times is the bootstrap of rows; it needs no linear approximation."""
+    """Examples counted Poisson(1) times are the bootstrap of rows, with no formula."""
     *arguments, train = case(direction, 2000, 3, known=known)
     found, rng = amp.interval(*arguments, train=train), np.random.default_rng(5)
     drawn = [
-        value_with_weights(*arguments, train, rng.poisson(1.0, 2000).astype(float))
+        value_with_weights(
+            rng.poisson(1.0, 2000).astype(float), *arguments, train=train
+        )
         for _ in range(400)
     ]
     low, high = np.quantile(drawn, [0.025, 0.975])
@@ -125,6 +129,24 @@ def test_pairs_treated_as_independent_would_be_too_narrow_for_exclusive_groups()
             square += wrong.var() / t.sum()
     naive = 1.96 * np.sqrt(square) / (2 * task.shape[1])
     assert amp.interval(*arguments, train=train).half_width > 1.2 * naive
+
+
+def test_degrees_of_freedom_are_at_most_the_number_of_wrong_examples():
+    """Satterthwaite's would be 40 here, because all influences are equally large."""
+    woman = np.tile([1, 0], 20)
+    paints = np.repeat([1, 0], 20)
+    wrong = woman != paints
+    groups = np.stack([woman, 1 - woman], axis=1)
+    # The ratio of two widths depends on the degrees of freedom alone.
+    wide, narrow = (
+        amp.interval(
+            "A->T", paints, groups, woman, train=TRAINING, confidence=confidence
+        ).half_width
+        for confidence in (0.95, 0.5)
+    )
+    freedom = wrong.sum()
+    expected = stats.t.isf(0.025, freedom) / stats.t.isf(0.25, freedom)
+    assert wide / narrow == pytest.approx(expected, rel=1e-9)
 
 
 def test_undefined_pairs_are_left_out_of_value_and_interval():

@@ -17,8 +17,8 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import log_loss
 from sklearn.neural_network import MLPClassifier
 
+from fairlib.amplification import calibrated_threshold
 from fairlib.amplification.cooccurrence import count
-from fairlib.amplification.measures import calibrated_threshold
 from fairlib.recipes.training.tallies import assess
 
 _EPOCHS = 10  # the paper's

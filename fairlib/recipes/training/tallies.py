@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import average_precision_score, log_loss
 
+from fairlib.amplification import calibrated_threshold
 from fairlib.amplification.cooccurrence import Counts, count
-from fairlib.amplification.measures import calibrated_threshold
 
 OUTCOMES = ("true_negative", "false_positive", "false_negative", "true_positive")
 
