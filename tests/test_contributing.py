@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says is done: its recipes are followed, and its checks are run."""
+"""What CONTRIBUTING.md says is done: its recipes are followed and its checks run."""
 
 import csv
 import os
@@ -44,7 +44,7 @@ PLACES = {
 
 
 def steps(recipe):
-    """Return the lines of a recipe by their file, which the paragraph above them names."""
+    """Return the lines of a recipe by their file, which the text above them names."""
     (text,) = re.findall(
         rf"^## Add an? {recipe}\n(.*?)(?=^## |\Z)", PAGE, flags=re.DOTALL | re.MULTILINE
     )

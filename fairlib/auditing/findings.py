@@ -7,6 +7,7 @@ margin a difference is, times how many cases it concerns.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,24 +20,21 @@ from fairlib.auditing.rows import records
 from fairlib.auditing.setting import Setting
 from fairlib.auditing.wording import amount, counted, digits, level
 
-# The verdicts that lead to a finding, in this order.
+# The verdicts that lead to a finding, in the order of findings.
 EVIDENCE = {
     "shown": "strong evidence",
     "hint": "some evidence",
     "open": "too weak to tell",
 }
 MOST_FINDINGS = 5
-# How many of the findings are too weak to tell.
-MOST_WEAK_FINDINGS = 2
-# The groups that one sentence names; more are counted.
-MOST_NAMED_GROUPS = 6
-# Of all cases: two groups that make up as much are each other's mirror.
-MIRROR_SHARE = 0.9
+MOST_WEAK_FINDINGS = 2  # among the findings, those that are too weak to tell
+MOST_NAMED_GROUPS = 6  # in one sentence; further groups are counted
+MIRROR_SHARE = 0.9  # of all cases: two groups that make up as much mirror each other
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is said about a group: the verdict behind it, the evidence, the sentences."""
+    """What is said about a group: its verdict, the evidence, and the sentences."""
 
     verdict: str
     evidence: str
@@ -86,23 +84,26 @@ def findings_of(compared: Compared) -> Findings:
 
 def _items(compared: Compared) -> tuple[Finding, ...]:
     """Return at most five findings, the one that matters most first."""
-    frame = compared.rows
-    setting = compared.questions.setting
-    told: list = []
-    adds = adding(compared.questions)
-    matters = frame["verdict"].isin(["shown", "hint"])
-    matters |= (frame["verdict"] == "open") & (
-        frame["difference"].abs() >= frame["margin"]
-    )
-    for row in sorted(records(frame[matters]), key=_order):
-        weak = sum(other.verdict == "open" for other in told)
-        if len(told) == MOST_FINDINGS or (
-            row.verdict == "open" and weak == MOST_WEAK_FINDINGS
-        ):
+    rows = compared.rows
+    has_evidence = rows["verdict"].isin(["shown", "hint"])
+    may_be_large = rows["difference"].abs() >= rows["margin"]
+    matters = has_evidence | ((rows["verdict"] == "open") & may_be_large)
+
+    adds_something = adding(compared.questions)
+    chosen: list[Any] = []
+    weak = 0
+    for row in sorted(records(rows[matters]), key=_order):
+        is_weak = row.verdict == "open"
+        if len(chosen) == MOST_FINDINGS or (is_weak and weak == MOST_WEAK_FINDINGS):
             break
-        if not any(_mirrored(row, other) for other in told) and adds(row):
-            told.append(row)
-    tested = frame["p_corrected"].count()
+        if any(_is_mirror(row, earlier) for earlier in chosen):
+            continue
+        if adds_something(row):
+            chosen.append(row)
+            weak += is_weak
+
+    setting = compared.questions.setting
+    tested = rows["p_corrected"].count()
     return tuple(
         Finding(
             verdict=row.verdict,
@@ -110,192 +111,233 @@ def _items(compared: Compared) -> tuple[Finding, ...]:
             subject=row.group,
             text=_sentence(row, tested, setting),
         )
-        for row in told
+        for row in chosen
     )
+
+
+def _order(row) -> tuple:
+    """Return a key: first the evidence, then what matters, then the size.
+
+    What matters is how far a difference lies beyond its margin, times how many cases it
+    concerns.
+    """
+    size = abs(row.difference)
+    beyond = max(np.nan_to_num(size / row.margin - 1), 0)
+    return list(EVIDENCE).index(row.verdict), -beyond * row.n, -size
+
+
+def _is_mirror(row, earlier) -> bool:
+    """Whether two comparisons say the same thing from both sides.
+
+    What one group has more of, nearly all other cases have less of.
+    """
+    for name in ("attribute", "rate", "class_name"):
+        if getattr(row, name) != getattr(earlier, name):
+            return False
+
+    if not row.against == earlier.against == EVERYONE_ELSE:
+        return False
+    if row.difference * earlier.difference >= 0:
+        return False
+    return row.n + earlier.n >= MIRROR_SHARE * (row.n + row.n_against)
 
 
 def _verdict(compared: Compared, items: Sequence[Finding]) -> str:
-    """Say in one sentence what came out."""
-    frame = compared.rows
+    """Say the result in one sentence."""
     setting = compared.questions.setting
-    first = next(iter(items), None)
-    tested, count = frame["p_corrected"].count(), frame["verdict"].value_counts()
-    shown, small = count.get("shown", 0), count.get("small", 0)
+    rows = compared.rows
+    tested = rows["p_corrected"].count()
     if not tested:
-        vary = f"vary{' and are not too skewed' if setting.columns.cost else ''}"
-        return f"Nothing can be said: no comparison has {setting.minimum} {setting.unit} on either side that {vary}."
-    asked = counted(tested, "differences") + " tested"
-    if shown:
-        sized = frame[
-            (frame["verdict"] == "shown") & frame["margin"].notna()
-        ]  # of costs, none may be named
-        large, among = (sized["difference"].abs() >= sized["margin"]).sum(), len(sized)
-        them = "them" if among == shown else f"{among:,} with a margin"
-        sizes = f", {'all' if large == among else f'{large:,}' if large else 'none'} of {them} {setting.points} or more"
-        subject = (
-            f", first of all for {first.subject}"
-            if first and (large or not among)
-            else ""
+        skewed = " and are not too skewed" if setting.columns.cost else ""
+        return (
+            f"Nothing can be said: no comparison has {setting.minimum} {setting.unit} "
+            f"on either side that vary{skewed}."
         )
-        told = f"{shown:,} {'is' if shown == 1 else 'are'} shown{sizes if among else ''}{subject}"
-        treated = (
-            "Groups fare differently"
-            if (frame["rate"] == COST).all()
-            else "This model treats groups differently"
-        )
-        return f"{treated}: of {asked}, {told}."
+
+    differences = f"{counted(tested, 'differences')} tested"
+    if (rows["verdict"] == "shown").any():
+        only_costs = (rows["rate"] == COST).all()
+        subject = "Groups fare" if only_costs else "This model treats groups"
+        shown = _shown(rows, items, setting)
+        return f"{subject} differently: of {differences}, {shown}."
+
+    small = (rows["verdict"] == "small").sum()
     if small == tested:
-        return f"No difference of {setting.points} or more: all {asked} are ruled out to be so large."
-    ruled = f"{small:,} are ruled out to be" if small else "none is ruled out to be"
+        return (
+            f"No difference of {setting.points} or more: "
+            f"all {differences} are ruled out to be so large."
+        )
+
+    ruled_out = "none is ruled out to be"
+    or_more = ""
+    if small:
+        ruled_out = f"{small:,} are ruled out to be"
+        or_more = " or more"
     size = setting.points or "of a size that matters (no cost_margin is named)"
-    told = f"{ruled} {size}{' or more' if small else ''}, {tested - small:,} remain undecided"
-    return f"No difference is shown, which is no proof of fairness: of {asked}, {told}."
+    return (
+        f"No difference is shown, which is no proof of fairness: of {differences}, "
+        f"{ruled_out} {size}{or_more}, {tested - small:,} remain undecided."
+    )
+
+
+def _shown(rows: pd.DataFrame, items: Sequence[Finding], setting: Setting) -> str:
+    """Say how many differences are shown, how large they are, and the first of them."""
+    shown = rows[rows["verdict"] == "shown"]
+    are = "is" if len(shown) == 1 else "are"
+    text = f"{len(shown):,} {are} shown"
+
+    # Costs may have no margin; nothing is said about their size then.
+    with_margin = shown[shown["margin"].notna()]
+    large = (with_margin["difference"].abs() >= with_margin["margin"]).sum()
+    if len(with_margin):
+        number = f"{large:,}"
+        if large == len(with_margin):
+            number = "all"
+        elif large == 0:
+            number = "none"
+        of_them = "them"
+        if len(with_margin) < len(shown):
+            of_them = f"{len(with_margin):,} with a margin"
+        text += f", {number} of {of_them} {setting.points} or more"
+
+    if items and (large or not len(with_margin)):
+        text += f", first of all for {items[0].subject}"
+    return text
 
 
 def _summary(compared: Compared) -> str:
-    """Count what was compared, and how it came out."""
-    frame = compared.rows
+    """Count what was compared, by the results."""
+    rows = compared.rows
     setting = compared.questions.setting
-    count, groups = (
-        frame["verdict"].value_counts(),
-        len({*frame["group"], *frame["against"]} - {EVERYONE_ELSE}),
-    )
-    why = "nothing varies" + ", or too skewed" * bool(setting.columns.cost)
-    words = {
+    number_of = rows["verdict"].value_counts()
+    skewed = ", or too skewed" if setting.columns.cost else ""
+
+    results = []
+    for verdict, text in {
         "shown": "strong evidence of {:,}",
         "hint": "some of {:,}",
         "open": "too weak to tell {:,}",
         "small": f"{{:,}} ruled out to be {setting.points} or more",
-        "too few": f"{{:,}} (too few {setting.unit})",
-        "undefined": f"{{:,}} ({why})",
-    }
-    told = {
-        name: text.format(count[name]) for name, text in words.items() if name in count
-    }
-    untested = ", ".join(
-        told.pop(name) for name in ("too few", "undefined") if name in told
-    )
-    tested = (
-        counted(frame["p_corrected"].count(), "differences")
-        + " tested"
-        + ": " * bool(told)
-    )
-    said = f"{setting.title}: {len(compared.questions.counts):,} cases, {groups:,} groups. {tested}{', '.join(told.values())}."
-    return said + (f" Not tested: {untested}." if untested else "")
+    }.items():
+        if verdict in number_of:
+            results.append(text.format(number_of[verdict]))
+
+    untested = []
+    if "too few" in number_of:
+        untested.append(f"{number_of['too few']:,} (too few {setting.unit})")
+    if "undefined" in number_of:
+        untested.append(f"{number_of['undefined']:,} (nothing varies{skewed})")
+
+    cases = len(compared.questions.counts)
+    groups = len({*rows["group"], *rows["against"]} - {EVERYONE_ELSE})
+    tested = counted(rows["p_corrected"].count(), "differences")
+    text = f"{setting.title}: {cases:,} cases, {groups:,} groups. {tested} tested"
+    if results:
+        text += f": {', '.join(results)}"
+    text += "."
+    if untested:
+        text += f" Not tested: {', '.join(untested)}."
+    return text
 
 
 def _aside(compared: Compared) -> tuple[str, ...]:
-    """Say who is in no comparison: cases that lack a value, groups of single attributes that are too small."""
+    """Say how columns were read, and which groups of one attribute are too small."""
     setting = compared.questions.setting
-    is_single = compared.rows["attribute"].isin(setting.columns.group)
-    rows = compared.rows[is_single]
-    how = "a mean over strata, in which those count that hold both sides."
-    within = (
-        [f"Compared within {name!r}: {how}"] if (name := setting.columns.within) else []
-    )
-    sides = (
-        rows[["group", "units"]],
-        rows[["against", "units_against"]].set_axis(["group", "units"], axis=1),
-    )
-    most = (
-        pd.concat(sides)
-        .groupby("group", sort=False)["units"]
-        .max()
-        .drop(EVERYONE_ELSE, errors="ignore")
-    )
-    few = most[most < setting.minimum].sort_values(ascending=False, kind="stable")
-    named = "; ".join(
-        f"{name} ({size:,})" for name, size in few.head(MOST_NAMED_GROUPS).items()
-    )
-    rest = (
-        f"; and {counted(len(few) - MOST_NAMED_GROUPS, 'groups')} more"
-        if len(few) > MOST_NAMED_GROUPS
-        else ""
-    )
-    small = [
-        f"Too few to say anything, under {setting.minimum} {setting.unit}: {named}{rest}."
-    ] * bool(named)
-    return (*within, *compared.questions.counts.notes, *small)
+    notes = list(compared.questions.counts.notes)
+    if setting.columns.within:
+        notes.insert(
+            0,
+            f"Compared within {setting.columns.within!r}: a mean over strata, "
+            "in which those count that hold both sides.",
+        )
 
+    # A group may be small on one side only: as a reference, or among those compared.
+    rows = compared.rows[compared.rows["attribute"].isin(setting.columns.group)]
+    as_against = rows[["against", "units_against"]].set_axis(["group", "units"], axis=1)
+    sides = pd.concat([rows[["group", "units"]], as_against])
+    largest = sides.groupby("group", sort=False)["units"].max()
+    largest = largest.drop(EVERYONE_ELSE, errors="ignore")
 
-def _order(row) -> tuple:
-    """Return a key: the evidence, then how far beyond its margin times how many cases it concerns, then the size."""
-    size = abs(row.difference)
-    return (
-        [*EVIDENCE].index(row.verdict),
-        -max(np.nan_to_num(size / row.margin - 1), 0) * row.n,
-        -size,
-    )
+    small = largest[largest < setting.minimum]
+    if small.empty:
+        return tuple(notes)
 
-
-def _mirrored(row, other) -> bool:
-    """Whether two comparisons say one thing: what one group has more of is what nearly all the others have less of."""
-    same = (row.attribute, row.rate, row.class_name) == (
-        other.attribute,
-        other.rate,
-        other.class_name,
+    small = small.sort_values(ascending=False, kind="stable")
+    names = [
+        f"{name} ({size:,})" for name, size in small.head(MOST_NAMED_GROUPS).items()
+    ]
+    if len(small) > MOST_NAMED_GROUPS:
+        names.append(f"and {counted(len(small) - MOST_NAMED_GROUPS, 'groups')} more")
+    notes.append(
+        f"Too few to say anything, under {setting.minimum} {setting.unit}: "
+        f"{'; '.join(names)}."
     )
-    mirror = (
-        same
-        and row.against == other.against == EVERYONE_ELSE
-        and row.difference * other.difference < 0
-    )
-    return mirror and row.n + other.n >= MIRROR_SHARE * (row.n + row.n_against)
+    return tuple(notes)
 
 
 def _sentence(row, tested: int, setting: Setting) -> str:
-    """Say what fares how, how strong the evidence is, and what would settle it."""
-    rate, c = setting.every_rate[row.rate], f"‘{row.class_name}’"
-    mine, others = (level(row, value) for value in (row.value, row.value_against))
-    said = rate.words.format(value=mine, n=f"{row.n:,}", c=c)
-    said += f", against {others} {'over' if rate.uses_probability else 'of'} {row.n_against:,} for {row.against}"
-    said += f": {_apart(row)}."
-    if row.verdict == "shown":
-        ends = sorted((abs(row.low), abs(row.high)))
-        size = (
-            "at least"
-            if ends[0] >= row.margin
-            else "less than"
-            if ends[1] < row.margin
-            else ""
-        )
-        margin = (
-            f"{row.margin:g}" if row.rate == COST else f"{100 * row.margin:g} points"
-        )
-        settled = (
-            f" It is {size} {margin}."
-            if size
-            else f" Whether it is {margin} or more is open."
-        )
-        settled = (
-            settled if np.isfinite(row.margin) else ""
-        )  # of costs none may be named
-        return f"{said} Chance leads to such a claim in {_chance(row.p_corrected)} audits.{settled}"
-    asked = f", and {tested:,} questions were asked" if tested > 1 else ""
-    said += f" Chance alone does this in {_chance(row.p)} audits{asked}."
-    if np.isfinite(
-        row.settled_by
-    ):  # by more cases of the group; or, where those would not do, of all
-        units = setting.unit if setting.columns.source is None else "sources with cases"
-        which = f" {rate.qualifies.format(c=c)}" if rate.qualifies else ""
-        return f"{said} About {row.settled_by:,.0f} more {units}{which} of {row.group} would settle it."
-    times = (
-        f"{row.settled_growth:,.{1 if row.settled_growth < 10 else 0}f} times as many"
+    """Say how a group fares, how strong the evidence is, and what would settle it."""
+    rate = setting.every_rate[row.rate]
+    class_name = f"‘{row.class_name}’"
+    over = "over" if rate.uses_probability else "of"
+    fares = rate.words.format(value=level(row, row.value), n=f"{row.n:,}", c=class_name)
+    comparison = (
+        f"{fares}, against {level(row, row.value_against)} {over} "
+        f"{row.n_against:,} for {row.against}: {_difference(row)}."
     )
-    return f"{said} About {times} {setting.unit} of all groups would settle it."
+    if row.verdict == "shown":
+        chance = f"Chance leads to such a claim in {_chance(row.p_corrected)} audits."
+        return f"{comparison} {chance}{_size(row)}"
+
+    chance = f"Chance alone does this in {_chance(row.p)} audits"
+    if tested > 1:
+        chance += f", and {tested:,} questions were asked"
+
+    # More cases of the group settle it; if they would not do, more of all groups.
+    if np.isfinite(row.settled_by):
+        units = "sources with cases" if setting.columns.source else setting.unit
+        which = ""
+        if rate.qualifies:
+            which = f" {rate.qualifies.format(c=class_name)}"
+        needed = f"{row.settled_by:,.0f} more {units}{which} of {row.group}"
+    else:
+        decimals = 1 if row.settled_growth < 10 else 0
+        times = f"{row.settled_growth:,.{decimals}f} times as many"
+        needed = f"{times} {setting.unit} of all groups"
+    return f"{comparison} {chance}. About {needed} would settle it."
 
 
-def _apart(row) -> str:
-    direction, other = ("more", "less") if row.difference > 0 else ("less", "more")
+def _size(row) -> str:
+    """Say whether a shown difference is as large as its margin, if it has one."""
+    if not np.isfinite(row.margin):
+        return ""
+
+    margin = f"{row.margin:g}" if row.rate == COST else f"{100 * row.margin:g} points"
+    nearest, farthest = sorted((abs(row.low), abs(row.high)))
+    if nearest >= row.margin:
+        return f" It is at least {margin}."
+    if farthest < row.margin:
+        return f" It is less than {margin}."
+    return f" Whether it is {margin} or more is open."
+
+
+def _difference(row) -> str:
+    """Write a difference with its interval, such as "3.1 points more [1 to 5 more]"."""
+    direction = "more" if row.difference > 0 else "less"
+    opposite = "less" if row.difference > 0 else "more"
     near, far = sorted((row.low, row.high), key=lambda end: end * row.difference)
-    written, unit = (amount, "") if row.rate == COST else (digits, " points")
-    near = f"{written(abs(near))}{f' {other}' if near * row.difference < 0 else ''}"
-    return f"{written(abs(row.difference))}{unit} {direction} [{near} to {written(abs(far))} {direction}]"
+
+    write = amount if row.rate == COST else digits
+    unit = "" if row.rate == COST else " points"
+    low = write(abs(near))
+    if near * row.difference < 0:
+        low += f" {opposite}"
+    size = f"{write(abs(row.difference))}{unit}"
+    return f"{size} {direction} [{low} to {write(abs(far))} {direction}]"
 
 
 def _chance(p: float) -> str:
-    return (
-        "fewer than 1 in 10,000"
-        if p < 0.0001
-        else f"at most {100 * p:.{'2g' if p < 0.1 else '0f'}}% of"
-    )
+    """Write a p-value as a share of audits."""
+    if p < 0.0001:
+        return "fewer than 1 in 10,000"
+    return f"at most {100 * p:.{'2g' if p < 0.1 else '0f'}}% of"
