@@ -1,23 +1,33 @@
-"""Every group against others: the difference, what the data allow it to be, how often chance does that.
+"""Each group against others: the difference, its interval, and the test that fits it.
 
-One way for all data. Each side of a comparison is worth so many independent cases of 0 or 1 (`Contrast.worth`); with as
-many, Clopper and Pearson's limits say how far its rate may be from the mean. The two distances are squared and added,
-less what the sides have in common (Newcombe 1998, method 10 and that for pairs, with exact limits in the place of
-Wilson's; Zou and Donner 2008). The test is the interval's own: p is the level at which it just leaves out 0.
+There is one method for all data. Each side of a comparison is worth some number of
+independent cases of 0 or 1 (`Contrast.worth`), and Clopper and Pearson's limits for so
+many cases say how far its rate may be from the mean. The two distances are combined as
+the sides of a triangle, whose angle depends on the correlation of the sides (Newcombe
+1998, method 10 and the method for pairs, with exact limits in place of Wilson's; Zou
+and Donner 2008). The test belongs to the interval: p is the level at which the interval
+just excludes 0.
 
-- Cases of their own, each right or wrong: worth what they are. Enumerated for groups of 30 to 1,000 and 25 rates, the
-  interval covers 95 % or more but where one rate is nearly 0 and the other nearly 1 (.927 at 30 and 30, rates of .01
-  and .99), and its test errs in at most .9 of the cases that its level allows, at levels from 5 % to 1 in 100,000.
-- Means of probabilities: m (1 - m) / (s² / n), by how much they vary.
-- Costs, from the lowest to the highest: alike; none where they are so skewed that a mean is, too. How often those that
-  are given cover, or few are and too few of them do, stands in `benchmarks/audits.md`.
-- Cases that weigh more or less (survey weights): as sources of these sizes below, each a case of its own.
-- Cases that belong together by their source: m (1 - m) / V, where V is the variance between sources (Korn and Graubard
-  1998), unbiased and with the degrees of freedom that it has for independent cases (Bell and McCaffrey 2002). Where a
-  side must have a `minimum` of sources, those of sizes n count for (Σ n)² / Σ n²: of fewer, V says too little.
+What a side is worth depends on the data:
 
-A few cases that happen to hold no rare large value vary too little, and one would be far too sure of them. So no side
-is worth more than if its sources varied as those of both sides do, and one more that is all wrong, or all right.
+- Independent cases, each right or wrong, are worth their number. By enumeration for
+  groups of 30 to 1,000 and 25 rates, the interval covers 95 % or more, except where
+  one rate is nearly 0 and the other nearly 1 (.927 for 30 and 30 cases with rates of
+  .01 and .99). The test errs in at most .9 of the cases that its level allows, at
+  levels from 5 % to 1 in 100,000.
+- Means m of probabilities are worth m (1 - m) / (s²/n), where s² is their variance.
+- Means of costs are treated the same way, between the lowest and the highest cost. They
+  have no interval if they are too skewed. `benchmarks/audits.md` reports the coverage.
+- Cases with survey weights count as sources whose sizes are the weights.
+- Cases that belong together by their source are worth m (1 - m) / V, where V is the
+  variance between sources (Korn and Graubard 1998). V is unbiased, and has the degrees
+  of freedom that it would have for independent cases (Bell and McCaffrey 2002). V says
+  too little about few sources, so each side must have a `minimum` of them. Sources with
+  n cases each count as (Σ n)² / Σ n² sources of equal size.
+
+A few cases that happen to contain no rare large value vary too little, and would be
+trusted far too much. So no side is worth more than if its sources varied as those of
+both sides do, with one more source that is all wrong, or all right.
 """
 
 from collections.abc import Callable
@@ -32,119 +42,180 @@ from fairlib.auditing.rates import COST
 from fairlib.auditing.sums import Sums
 from fairlib.interval import bisection
 
-SUREST = 20.0  # standard deviations: p-values below 1e-88 are not told apart
-ENOUGH = 10  # times the squared skewness
-ROUNDING = 1e-12  # what sums of squares leave of none
-MOST_MORE = 40.0  # log2 of the cases that anybody could add
+_LARGEST_Z = 20.0  # p-values below 1e-88 are not told apart
+_CASES_PER_SQUARED_SKEWNESS = 10
+_ROUNDING = 1e-12  # sums of squares that are this small are 0
+_MOST_DOUBLINGS = 40.0  # nobody can add more than 2^40 cases
+_SMALLEST_POSITIVE = 1e-300  # in place of 0 as a divisor
+
+Ends = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Contrast:
-    """Arrays over compared groups; of n to freedom (2, groups), for both sides: the group's and the others'."""
+    """What both sides of each comparison say, and how surely.
 
-    n: np.ndarray  # cases of either side
-    value: np.ndarray  # their mean
-    units: np.ndarray  # as how many cases, or sources of equal size, they count
-    worth: np.ndarray  # how many independent cases of 0 or 1 say as much about the mean
-    freedom: np.ndarray  # degrees of freedom of what they are worth
-    correlation: np.ndarray  # of the two sides' means
-    span: np.ndarray  # how far two cases can be apart
-    variance: np.ndarray  # of one more case of the group
-    variance_others: np.ndarray  # of the others' mean
-    expected: np.ndarray  # the share that a group would have that is like the others; NaN for what is no share
-    third: np.ndarray | float = (
-        0.0  # of the means of costs, (2, groups): the third central moment
-    )
+    Arrays of two rows hold the compared groups in the first row, and in the second row
+    what each of them is compared with. All other arrays have one value per comparison.
+
+    Attributes
+    ----------
+    n : ndarray, (2, groups)
+        Number of cases.
+    value : ndarray, (2, groups)
+        Their mean.
+    units : ndarray, (2, groups)
+        The number of cases, or of sources of equal size, that they count as.
+    worth : ndarray, (2, groups)
+        The number of independent cases of 0 or 1 that say as much about the mean.
+    freedom : ndarray, (2, groups)
+        Degrees of freedom of the variance behind `worth`; infinite if it is known.
+    correlation : ndarray
+        The correlation of the means of both sides.
+    span : ndarray
+        How far two cases can be apart.
+    variance : ndarray
+        The variance of one more case of the group.
+    variance_others : ndarray
+        The variance of the other side's mean.
+    expected : ndarray
+        For shares, the rate of a group that is like the others; otherwise NaN.
+    third : ndarray, (2, groups), or 0.0
+        For costs, the third central moment of the means.
+    """
+
+    n: np.ndarray
+    value: np.ndarray
+    units: np.ndarray
+    worth: np.ndarray
+    freedom: np.ndarray
+    correlation: np.ndarray
+    span: np.ndarray
+    variance: np.ndarray
+    variance_others: np.ndarray
+    expected: np.ndarray
+    third: np.ndarray | float = 0.0
 
     @property
     def difference(self) -> np.ndarray:
-        """The group's mean less the others'."""
+        """The mean of the group minus the mean of the other side."""
         return self.value[0] - self.value[1]
 
     @cached_property
     def p(self) -> np.ndarray:
-        """The level at which the interval of each difference just leaves out 0.
+        """The level at which the interval of each difference just excludes 0.
 
-        Where one side's limit can go no farther, and the sides are correlated, the other's may draw the end back from
-        0: the first level counts, and no interval with a higher confidence leaves out 0 again. Means of costs are too
-        skewed for any unless n ≥ 10 g², where g is their skewness (Cochran 1977, Sampling techniques).
+        NaN where the difference is undefined or the costs are too skewed.
         """
-        with np.errstate(invalid="ignore", divide="ignore"):
-            skewed = (
-                ENOUGH * self.third**2
-                > (_spread(self.value, self.span) / self.worth) ** 3
-            ).any(axis=0)
-        below = self.difference < 0
-        upwards, steps = (
-            _turned(self, below),
-            np.linspace(0, SUREST, 81 if (self.correlation > 0).any() else 2),
-        )
-        touching = np.array(
-            [~(_low(upwards, z) > 0) for z in steps[1:-1]] + [np.full(len(below), True)]
-        )
-        first = touching.argmax(axis=0)
+        upwards = _with_sides_exchanged(self, where=self.difference < 0)
+
+        # Where one side's limit can go no farther and the sides are correlated, the
+        # other side's limit may bring the end back above 0. The first level at which
+        # the end touches 0 counts, so a coarse search comes before the bisection.
+        is_correlated = (self.correlation > 0).any()
+        steps = np.linspace(0, _LARGEST_Z, 81 if is_correlated else 2)
+        touches = [~(_low(upwards, z) > 0) for z in steps[1:-1]]
+        touches.append(np.full(len(self.difference), True))
+        first = np.array(touches).argmax(axis=0)
+
         z = bisection(
             lambda z: _low(upwards, z) > 0, steps[first], steps[first + 1], steps=30
         )
-        return np.where(np.isnan(self.difference) | skewed, np.nan, 2 * ndtr(-z))
+        is_undefined = np.isnan(self.difference) | self._is_too_skewed
+        return np.where(is_undefined, np.nan, 2 * ndtr(-z))
+
+    @property
+    def _is_too_skewed(self) -> np.ndarray:
+        """Whether a mean has fewer than 10 g² cases, where g is their skewness.
+
+        Cochran (1977), Sampling techniques.
+        """
+        with np.errstate(invalid="ignore", divide="ignore"):
+            variance = _largest_variance(self.value, self.span) / self.worth
+            squared_skewness = _CASES_PER_SQUARED_SKEWNESS * self.third**2
+            return (squared_skewness > variance**3).any(axis=0)
 
 
 def contrast(sums: Sums, family: Family) -> Contrast:
-    """Return what either side of each comparison of a family says, and how surely."""
+    """Return what both sides of each comparison of a family say, and how surely."""
 
-    def sides(values: np.ndarray) -> np.ndarray:
-        values = family.total(values)
-        return np.stack([values[family.compared], family.others(values)]).astype(float)
+    def sides(per_cell: np.ndarray) -> np.ndarray:
+        per_group = family.total(per_cell)
+        both = [per_group[family.compared], family.others(per_group)]
+        return np.stack(both).astype(float)
 
-    cases, n, k = sides(sums.count), sides(sums.power(1, 0)), sides(sums.power(0, 1))
-    span, third = float(sums.rate.farthest), np.zeros(n.shape)
+    cases = sides(sums.count)
+    n = sides(sums.power(1, 0))
+    total = sides(sums.power(0, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = k / n
-        if family.source is None:
-            power, shared = lambda a, b: sides(sums.power(a, b)), 0.0
-        else:
-            power, shared = _over_sources(sums, family, mean)
-        of_sizes = power(2, 0), power(3, 0)
-        units = np.floor(np.nan_to_num(n**2 / of_sizes[0]) * (1 + ROUNDING))
-        if family.source is None and sums.of_shares:
-            worth, freedom, correlation = (
-                n,
-                np.full(n.shape, np.inf),
-                np.zeros(n.shape[1]),
-            )
-            # A group as yet too small to know is taken to be like the others; half a case more keeps off the edge.
-            expected = (k[1] + 0.5) / (n[1] + 1)
-            variance, others = (
-                expected * (1 - expected),
-                expected * (1 - expected) / n[1],
-            )
-        else:
-            squares = (
-                power(0, 2) - 2 * mean * power(1, 1) + mean**2 * of_sizes[0]
-            ) / span**2
-            if sums.name == COST:
-                third = (
-                    power(0, 3)
-                    - 3 * mean * power(1, 2)
-                    + 3 * mean**2 * power(2, 1)
-                    - mean**3 * of_sizes[1]
-                )
-                third = np.nan_to_num(third / n**3)
-            share = (mean + span - 1) / span  # of what is possible
-            worth, freedom, correlation = _worth(
-                n, share, of_sizes, squares, shared / span**2
-            )
-            worth = worth if sums.rate.uses_probability else np.minimum(worth, cases)
-            of_mean, expected = _spread(mean, span) / worth, np.full(n.shape[1], np.nan)
-            variance, others = of_mean[1] * units[1], of_mean[1]
-            if (
-                family.source is not None
-            ):  # one more source is worth what each is now, and has both sides as they are
-                together = of_mean.sum(axis=0) - 2 * correlation * np.sqrt(
-                    of_mean.prod(axis=0)
-                )
-                variance, others = together * units[0], np.zeros(n.shape[1])
-    spans = np.full(n.shape[1], span)
+        mean = total / n
+        if family.source is not None:
+            return _from_sources(sums, family, cases=cases, n=n, mean=mean)
+
+        def moment(a: int, b: int) -> np.ndarray:
+            return sides(sums.power(a, b))
+
+        if not sums.of_shares:
+            return _from_moments(sums, moment, cases=cases, n=n, mean=mean)
+
+        # A group that is still too small to know is taken to be like the others. Half a
+        # case more keeps its rate away from 0 and 1.
+        expected = (total[1] + 0.5) / (n[1] + 1)
+        variance = expected * (1 - expected)
+        return Contrast(
+            n=cases,
+            value=mean,
+            units=_number_of_equal_units(n, moment(2, 0)),
+            worth=n,
+            freedom=np.full(n.shape, np.inf),
+            correlation=np.zeros(n.shape[1]),
+            span=np.full(n.shape[1], float(sums.rate.farthest)),
+            variance=variance,
+            variance_others=variance / n[1],
+            expected=expected,
+            third=np.zeros(n.shape),
+        )
+
+
+def _from_moments(
+    sums: Sums,
+    moment: Callable[[int, int], np.ndarray],
+    *,
+    cases: np.ndarray,
+    n: np.ndarray,
+    mean: np.ndarray,
+    shared: np.ndarray | float = 0.0,
+) -> Contrast:
+    """Return a contrast whose precision follows from how much units vary.
+
+    `moment(a, b)` is Σ nᵃ kᵇ over units with size n and sum k, such as cases with
+    weights; `shared` is Σ r r' over the units that both sides have in common, where
+    r = k - mean n.
+    """
+    span = float(sums.rate.farthest)
+    n2 = moment(2, 0)
+    n3 = moment(3, 0)
+    squares = (moment(0, 2) - 2 * mean * moment(1, 1) + mean**2 * n2) / span**2
+
+    third = np.zeros(n.shape)
+    if sums.name == COST:
+        cubes = (
+            moment(0, 3)
+            - 3 * mean * moment(1, 2)
+            + 3 * mean**2 * moment(2, 1)
+            - mean**3 * n3
+        )
+        third = np.nan_to_num(cubes / n**3)
+
+    share_of_span = (mean + span - 1) / span
+    worth, freedom, correlation = _worth(
+        n, share_of_span, n2=n2, n3=n3, squares=squares, shared=shared / span**2
+    )
+    if not sums.rate.uses_probability:
+        worth = np.minimum(worth, cases)
+
+    units = _number_of_equal_units(n, n2)
+    variance_of_mean = _largest_variance(mean, span) / worth
     return Contrast(
         n=cases,
         value=mean,
@@ -152,16 +223,141 @@ def contrast(sums: Sums, family: Family) -> Contrast:
         worth=worth,
         freedom=freedom,
         correlation=correlation,
-        span=spans,
-        variance=variance,
-        variance_others=others,
-        expected=expected,
+        span=np.full(n.shape[1], span),
+        variance=variance_of_mean[1] * units[1],
+        variance_others=variance_of_mean[1],
+        expected=np.full(n.shape[1], np.nan),
         third=third,
     )
 
 
+def _from_sources(
+    sums: Sums, family: Family, *, cases: np.ndarray, n: np.ndarray, mean: np.ndarray
+) -> Contrast:
+    """Return a contrast whose units are sources, which both sides may share."""
+    moment, shared = _over_sources(sums, family, mean)
+    apart = _from_moments(sums, moment, cases=cases, n=n, mean=mean, shared=shared)
+
+    # One more source is worth what each source is worth now, and has both sides in the
+    # same proportion as now.
+    variance = _largest_variance(mean, float(sums.rate.farthest)) / apart.worth
+    covariance = apart.correlation * np.sqrt(variance.prod(axis=0))
+    of_difference = variance.sum(axis=0) - 2 * covariance
+    return replace(
+        apart,
+        variance=of_difference * apart.units[0],
+        variance_others=np.zeros(n.shape[1]),
+    )
+
+
+def _over_sources(
+    sums: Sums, family: Family, mean: np.ndarray
+) -> tuple[Callable[[int, int], np.ndarray], np.ndarray]:
+    """Return Σ nᵃ kᵇ over sources, as a function of a and b, and Σ r r'.
+
+    Sources that a group has no case of are summed up once for all groups. So the cost
+    grows with the pairs of source and group that occur, however many groups there are.
+    """
+    source_of_pair, group_of_pair, pair_of_cell = family.pairs
+    pairs = len(group_of_pair)
+    n_of_pair = np.bincount(pair_of_cell, sums.power(1, 0), minlength=pairs)
+    k_of_pair = np.bincount(pair_of_cell, sums.power(0, 1), minlength=pairs)
+
+    # The other side as a whole: the reference, or everyone, the group itself included.
+    in_whole = np.ones(pairs)
+    if family.reference is not None:
+        in_whole = group_of_pair == family.reference
+    whole_n = np.bincount(source_of_pair, n_of_pair * in_whole)
+    whole_k = np.bincount(source_of_pair, k_of_pair * in_whole)
+
+    is_compared = np.isin(group_of_pair, family.compared)
+    group = np.searchsorted(family.compared, group_of_pair[is_compared])
+    source = source_of_pair[is_compared]
+    n = n_of_pair[is_compared]
+    k = k_of_pair[is_compared]
+
+    # A reference never includes the group itself; everyone does.
+    itself = 1.0 if family.reference is None else 0.0
+    others_n = whole_n[source] - itself * n
+    others_k = whole_k[source] - itself * k
+
+    def by_group(values: np.ndarray) -> np.ndarray:
+        return np.bincount(group, values, minlength=mean.shape[1])
+
+    def moment(a: int, b: int) -> np.ndarray:
+        of_group = by_group(n**a * k**b)
+        whole_of_touched = by_group(whole_n[source] ** a * whole_k[source] ** b)
+        others_of_touched = by_group(others_n**a * others_k**b)
+        whole = np.sum(whole_n**a * whole_k**b)
+        return np.stack([of_group, whole - whole_of_touched + others_of_touched])
+
+    residuals = k - mean[0, group] * n
+    residuals_of_others = others_k - mean[1, group] * others_n
+    return moment, by_group(residuals * residuals_of_others)
+
+
+def _number_of_equal_units(n: np.ndarray, n2: np.ndarray) -> np.ndarray:
+    """Return (Σ n)² / Σ n², rounded down: as many units of equal size weigh as much."""
+    return np.floor(np.nan_to_num(n**2 / n2) * (1 + _ROUNDING))
+
+
+def _worth(
+    n: np.ndarray,
+    mean: np.ndarray,
+    *,
+    n2: np.ndarray,
+    n3: np.ndarray,
+    squares: np.ndarray,
+    shared: np.ndarray | float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what both sides are worth, their degrees of freedom, and the correlation.
+
+    With h = n / Σ n, independent cases have E Σ r² = σ² Σ n (1 - Σ h²). Then Σ r² has
+    (1 - Σ h²)² / (Σ h² - 2 Σ h³ + (Σ h²)²) degrees of freedom: the number of sources
+    minus one if all sources have equal sizes.
+
+    Parameters
+    ----------
+    n : ndarray, (2, groups)
+        Σ n, the number of cases.
+    mean : ndarray, (2, groups)
+        Their mean, in [0, 1].
+    n2, n3 : ndarray, (2, groups)
+        Σ n² and Σ n³ over the sources.
+    squares : ndarray, (2, groups)
+        Σ r², where r = k - mean n is the residual of a source.
+    shared : ndarray or float
+        Σ r r' of the two sides.
+    """
+    h2 = n2 / n**2
+    h3 = n3 / n**3
+    unbiased_squares = np.where(squares < _ROUNDING * n2, 0.0, squares) / (1 - h2)
+    freedom = (1 - h2) ** 2 / np.maximum(h2 - 2 * h3 + h2**2, _SMALLEST_POSITIVE)
+    worth_alone = _largest_variance(mean, 1.0) / (unbiased_squares / n**2)
+
+    # How much sources of both sides vary, as a share of the variance that is possible,
+    # with one more source that is all wrong, or all right.
+    pooled_mean = (n * mean).sum(axis=0) / n.sum(axis=0)
+    pooled_variance = unbiased_squares.sum(axis=0) / n2.sum(axis=0)
+    share = pooled_variance / _largest_variance(pooled_mean, 1.0)
+    sources = (1 / h2).sum(axis=0)
+    share_with_one_more = (np.nan_to_num(share, nan=1.0) * sources + 1) / (sources + 1)
+    worth_together = 1 / (np.fmin(share_with_one_more, 1.0) * h2)
+    worth = np.fmin(worth_alone, worth_together)
+
+    of_residuals = _largest_variance(mean, 1.0) / worth * (1 - h2) * n**2
+    scale = np.sqrt(of_residuals.prod(axis=0))
+    correlation = np.where(scale > 0, shared / scale, 0.0)
+    return worth, freedom, np.clip(correlation, -1, 1)
+
+
+def _largest_variance(mean: np.ndarray, span: np.ndarray | float) -> np.ndarray:
+    """Return the largest variance that values with this mean can have."""
+    return (mean + span - 1) * (1 - mean)
+
+
 def joined(parts: list[Contrast]) -> Contrast:
-    """Return several as one."""
+    """Return the comparisons of several contrasts as one contrast."""
     names = [field.name for field in fields(Contrast)]
     arrays = {
         name: np.concatenate([getattr(part, name) for part in parts], axis=-1)
@@ -170,209 +366,184 @@ def joined(parts: list[Contrast]) -> Contrast:
     return Contrast(**arrays)
 
 
-def ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of intervals for the differences that are to be missed with probability at most alpha each."""
-    z = -ndtri(alpha / 2)
-    return _holding(
-        compared, alpha, 0.0, _low(compared, z), -_low(_turned(compared), z)
-    )
+def ends(compared: Contrast, alpha: np.ndarray | float) -> Ends:
+    """Return the ends of intervals for the differences.
 
-
-def limits(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of intervals for the shares of either side, (2, groups)."""
-    values = (compared.value, 1 - compared.value)
-    lower, other = (
-        _limit(value, compared.worth, compared.freedom, -ndtri(alpha / 2))
-        for value in values
-    )
-    return lower, 1 - other
-
-
-def ratio_ends(compared: Contrast, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of intervals for the ratios of values, which leave out 1 where `ends` leave out 0.
-
-    Those r at which r times the others' value is as far from the group's as its limits are (Donner and Zou 2012, with
-    exact limits): (p₁ - r p₂)² = a² - 2 ρ r a b + r² b², where a and b are the distances from mean to limit.
+    Each interval misses the true difference with probability at most `alpha`.
     """
-    (lower, upper), (one, other), roots = limits(compared, alpha), compared.value, []
-    for sign, a, b in (
-        (-1, one - lower[0], upper[1] - other),
-        (1, upper[0] - one, other - lower[1]),
-    ):
-        square, half, rest = (
-            other**2 - b**2,
-            one * other - compared.correlation * a * b,
-            one**2 - a**2,
+    z = -ndtri(alpha / 2)
+    low = _low(compared, z)
+    high = -_low(_with_sides_exchanged(compared), z)
+    return _agreeing_with_p(compared, alpha, low=low, high=high, null=0.0)
+
+
+def limits(compared: Contrast, alpha: np.ndarray | float) -> Ends:
+    """Return the ends of intervals for the shares of both sides, (2, groups)."""
+    z = -ndtri(alpha / 2)
+    low = _limit(compared.value, compared.worth, compared.freedom, z)
+    low_of_rest = _limit(1 - compared.value, compared.worth, compared.freedom, z)
+    return low, 1 - low_of_rest
+
+
+def ratio_ends(compared: Contrast, alpha: np.ndarray | float) -> Ends:
+    """Return the ends of intervals for the ratios of both sides' shares.
+
+    They exclude 1 where the intervals of `ends` exclude 0. An end is a ratio r with
+
+        (p₁ - r p₂)² = a² - 2 ρ r a b + r² b²
+
+    where a and b are the distances from the means to their limits (Donner and Zou 2012,
+    with exact limits). NaN for means that are no shares, and for 0 / 0.
+    """
+    lower, upper = limits(compared, alpha)
+    share, other = compared.value
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # The smaller root cancels digits; it follows from the product of the roots.
+        _, half, rest, distance = _quadratic(
+            compared, share - lower[0], upper[1] - other
         )
-        with np.errstate(invalid="ignore", divide="ignore"):
-            root = half + sign * np.sqrt(np.maximum(half**2 - square * rest, 0))
-            # The one root that does not cancel; the other follows from their product.
-            roots.append(
-                np.where(
-                    sign > 0,
-                    root / square,
-                    np.where(rest > 0, rest / (2 * half - root), 0.0),
-                )
-            )
-    shares = (compared.span == 1) & ~((one == 0) & (other == 0))
-    high = np.where((lower[1] > 0) & (roots[1] >= 0), roots[1], np.inf)
-    low, high = _holding(compared, alpha, 1.0, np.maximum(roots[0], 0), high)
-    return np.where(shares, low, np.nan), np.where(shares, high, np.nan)
+        smaller = np.where(rest > 0, rest / (2 * half - (half - distance)), 0.0)
+
+        square, half, _, distance = _quadratic(
+            compared, upper[0] - share, other - lower[1]
+        )
+        larger = (half + distance) / square
+
+    low = np.maximum(smaller, 0)
+    high = np.where((lower[1] > 0) & (larger >= 0), larger, np.inf)
+    low, high = _agreeing_with_p(compared, alpha, low=low, high=high, null=1.0)
+
+    is_ratio = (compared.span == 1) & ~((share == 0) & (other == 0))
+    return np.where(is_ratio, low, np.nan), np.where(is_ratio, high, np.nan)
 
 
-def _holding(
-    compared: Contrast, alpha: float, null: float, low, high
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return ends between which "no difference" lies where p is more than alpha."""
-    inside, unknown = compared.p > alpha, np.isnan(compared.p)
-    low, high = (np.where(unknown, np.nan, end) for end in (low, high))
-    return np.where(inside, np.minimum(low, null), low), np.where(
-        inside, np.maximum(high, null), high
+def _quadratic(
+    compared: Contrast, a: np.ndarray, b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return s, h, c and √(h² - s c) of the equation s r² - 2 h r + c = 0."""
+    share, other = compared.value
+    square = other**2 - b**2
+    half = share * other - compared.correlation * a * b
+    rest = share**2 - a**2
+    return square, half, rest, np.sqrt(np.maximum(half**2 - square * rest, 0))
+
+
+def _agreeing_with_p(
+    compared: Contrast,
+    alpha: np.ndarray | float,
+    *,
+    low: np.ndarray,
+    high: np.ndarray,
+    null: float,
+) -> Ends:
+    """Return ends that include "no difference" where p is more than alpha.
+
+    Both are NaN where p is unknown.
+    """
+    includes_null = compared.p > alpha
+    is_unknown = np.isnan(compared.p)
+    known_low = np.where(is_unknown, np.nan, low)
+    known_high = np.where(is_unknown, np.nan, high)
+    return (
+        np.where(includes_null, np.minimum(known_low, null), known_low),
+        np.where(includes_null, np.maximum(known_high, null), known_high),
     )
 
 
-def _turned(compared: Contrast, where: np.ndarray | bool = True) -> Contrast:
+def _with_sides_exchanged(
+    compared: Contrast, *, where: np.ndarray | bool = True
+) -> Contrast:
     """Return the comparisons with their sides exchanged."""
-    sides = {name: getattr(compared, name) for name in ("value", "worth", "freedom")}
     return replace(
         compared,
-        **{
-            name: np.where(where, values[::-1], values)
-            for name, values in sides.items()
-        },
+        value=np.where(where, compared.value[::-1], compared.value),
+        worth=np.where(where, compared.worth[::-1], compared.worth),
+        freedom=np.where(where, compared.freedom[::-1], compared.freedom),
     )
 
 
 def _low(compared: Contrast, z: np.ndarray | float) -> np.ndarray:
-    """Return the low end of intervals whose limits are z standard deviations away."""
+    """Return the low end of intervals with limits z standard deviations away."""
     span = compared.span
-    share = (compared.value + span - 1) / span  # of what is possible
+    share_of_span = (compared.value + span - 1) / span
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.stack(
-            [share[0], 1 - share[1]]
-        )  # how far the one may be too high, and the other too low
-        far = share - _limit(share, compared.worth, compared.freedom, z)
-        both = (far**2).sum(axis=0) - 2 * compared.correlation * far.prod(axis=0)
-        return np.maximum(
-            compared.difference - span * np.sqrt(np.maximum(both, 0)), -span
-        )
+        # The group's mean may be too high, and the other side's mean too low.
+        share = np.stack([share_of_span[0], 1 - share_of_span[1]])
+        distance = share - _limit(share, compared.worth, compared.freedom, z)
+
+        common = 2 * compared.correlation * distance.prod(axis=0)
+        squared = (distance**2).sum(axis=0) - common
+        low = compared.difference - span * np.sqrt(np.maximum(squared, 0))
+        return np.maximum(low, -span)
 
 
 def _limit(
     share: np.ndarray, worth: np.ndarray, freedom: np.ndarray, z: np.ndarray | float
 ) -> np.ndarray:
-    """Return Clopper and Pearson's lower limit; a worth that is estimated counts for less, as t stands to z."""
+    """Return Clopper and Pearson's lower limit of shares.
+
+    A worth that is estimated counts for less, in the ratio of z² to t².
+    """
     tail = ndtr(-np.asarray(z))
-    worth = worth * np.where(
-        np.isfinite(freedom), (z / stdtrit(np.minimum(freedom, 1e9), tail)) ** 2, 1.0
-    )
-    found = betaincinv(
-        np.maximum(share * worth, 1e-300), worth - share * worth + 1, tail
-    )
-    return np.where(
-        np.isnan(share), np.nan, np.where(share > 0, np.nan_to_num(found), 0.0)
-    )
+    t = stdtrit(np.minimum(freedom, 1e9), tail)
+    shrunk = worth * np.where(np.isfinite(freedom), (z / t) ** 2, 1.0)
 
-
-def _spread(mean: np.ndarray, span: float) -> np.ndarray:
-    """Return the largest variance that values with this mean can have."""
-    return (mean + span - 1) * (1 - mean)
-
-
-def _worth(
-    n, mean, of_sizes, squares, shared
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what each side is worth, its degrees of freedom, and the correlation of the sides' means.
-
-    mean : in [0, 1]. of_sizes : Σ n² and Σ n³ over sources. squares : Σ r² of their residuals r = k - mean n. shared :
-    Σ r r' of the two sides. With h = n / Σ n, E Σ r² = σ² Σ n (1 - Σ h²) for independent cases, and Σ r² has as many
-    degrees of freedom as (Σ h - Σ h²)² / (Σ h² - 2 Σ h³ + (Σ h²)²): the number of sources less one if all are equal.
-    """
-    h2, h3 = of_sizes[0] / n**2, of_sizes[1] / n**3
-    squares = np.where(squares < ROUNDING * of_sizes[0], 0.0, squares) / (1 - h2)
-    freedom = (1 - h2) ** 2 / np.maximum(h2 - 2 * h3 + h2**2, 1e-300)
-    own = _spread(mean, 1.0) / (squares / n**2)
-    together = (n * mean).sum(axis=0) / n.sum(axis=0)
-    share = (
-        squares.sum(axis=0) / of_sizes[0].sum(axis=0) / _spread(together, 1.0)
-    )  # of the variance that can be
-    sources = (1 / h2).sum(axis=0)
-    share = np.fmin((np.nan_to_num(share, nan=1.0) * sources + 1) / (sources + 1), 1.0)
-    worth = np.fmin(own, 1 / (share * h2))
-    scale = np.sqrt((_spread(mean, 1.0) / worth * (1 - h2) * n**2).prod(axis=0))
-    return worth, freedom, np.clip(np.where(scale > 0, shared / scale, 0.0), -1, 1)
-
-
-def _over_sources(
-    sums: Sums, family: Family, mean: np.ndarray
-) -> tuple[Callable, np.ndarray]:
-    """Return Σ nᵃ kᵇ over sources as a function of a and b, (2, groups), and Σ r r', where r = k - mean n.
-
-    Those that a group does not touch are summed up for all groups at once, so the cost is that of the pairs of source
-    and group that occur, however many groups there are.
-    """
-    source, group, place = family.pairs
-    summed = sums.power(1, 0), sums.power(0, 1)
-    n, k = (np.bincount(place, values, minlength=len(group)) for values in summed)
-    whole = (
-        np.ones(len(group)) if family.reference is None else group == family.reference
-    )
-    whole_n, whole_k = (np.bincount(source, values * whole) for values in (n, k))
-    own = np.isin(group, family.compared)
-    group, source, n, k = (
-        np.searchsorted(family.compared, group[own]),
-        source[own],
-        n[own],
-        k[own],
-    )
-    mine = (
-        1.0 if family.reference is None else 0.0
-    )  # the reference never includes the group itself
-    here = whole_n[source], whole_k[source]
-    others = here[0] - mine * n, here[1] - mine * k
-
-    def power(
-        a: int, b: int
-    ) -> (
-        np.ndarray
-    ):  # Σ n^a k^b, the group's, and the others': of all, but for sources touched
-        sides = (m**a * t**b for m, t in ((n, k), here, others))
-        own, less, more = (
-            np.bincount(group, values, minlength=mean.shape[1]) for values in sides
-        )
-        return np.stack([own, np.sum(whole_n**a * whole_k**b) - less + more])
-
-    residuals = (k - mean[0, group] * n) * (others[1] - mean[1, group] * others[0])
-    return power, np.bincount(group, residuals, minlength=mean.shape[1])
+    events = np.maximum(share * shrunk, _SMALLEST_POSITIVE)
+    limit = betaincinv(events, shrunk - share * shrunk + 1, tail)
+    limit = np.where(share > 0, np.nan_to_num(limit), 0.0)
+    return np.where(np.isnan(share), np.nan, limit)
 
 
 def settling(
     plan: Contrast, *, size: np.ndarray, alpha: float, power: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many more cases of the group would show a difference of `size`, and how many times as many of all.
+    """Return how many more cases would show a difference of some size.
 
-    A difference d of n cases from the others is shown with the power asked for if d = z(α/2) √(v₀/n + v) + z(power)
-    √(v₁/n + v), where v₀ is the variance of a case if the group is like the others, v₁ if it differs by d towards one
-    half, and v that of the others' mean: an approximation, whose power is up to 0.1 lower for rare events and strict
-    levels. More cases: the others stay as they are (infinite where these are too few), and shares need 1 / size more,
-    as an exact test jumps from count to count. Times: all groups grow, mixed as now.
+    n cases show a difference d from the others with the wanted power if
+
+        d = z(α/2) √(v₀/n + v) + z(power) √(v₁/n + v)
+
+    where v₀ is the variance of a case if the group is like the others, v₁ the variance
+    if its rate is d nearer to one half, and v the variance of the others' mean. This is
+    an approximation: for rare events and strict levels, its power is up to 0.1 lower.
+
+    Parameters
+    ----------
+    plan : Contrast
+        The comparisons.
+    size : ndarray
+        The difference d of each comparison.
+    alpha, power : float
+        The level of the test, and the power that is wanted.
+
+    Returns
+    -------
+    more : ndarray
+        How many more cases of the group would do if the others stay as they are;
+        infinite where the others are too few. Shares need 1 / size cases more than the
+        formula, because an exact test jumps from count to count.
+    times : ndarray
+        How many times as many cases of all groups would do.
     """
-    share = plan.expected + np.where(plan.expected < 0.5, 1, -1) * np.minimum(
-        size, np.abs(plan.expected - 0.5)
-    )
-    there = np.where(np.isfinite(plan.expected), share * (1 - share), plan.variance)
+    towards_half = np.where(plan.expected < 0.5, 1, -1)
+    step = np.minimum(size, np.abs(plan.expected - 0.5))
+    share = plan.expected + towards_half * step
+    is_share = np.isfinite(plan.expected)
+    variance_if_different = np.where(is_share, share * (1 - share), plan.variance)
 
-    def reach(n: np.ndarray) -> np.ndarray:  # the difference that n cases show
-        error, error_there = (
-            np.sqrt(variance / n + plan.variance_others)
-            for variance in (plan.variance, there)
-        )
-        return -ndtri(alpha / 2) * error + ndtri(power) * error_there
+    def shown_by(n: np.ndarray) -> np.ndarray:
+        error = np.sqrt(plan.variance / n + plan.variance_others)
+        error_if_different = np.sqrt(variance_if_different / n + plan.variance_others)
+        return -ndtri(alpha / 2) * error + ndtri(power) * error_if_different
 
-    found = bisection(lambda n: reach(2**n) > size, 0.0, MOST_MORE, steps=60)
-    jumps = np.where(np.isfinite(plan.expected), 1 / size, 0)
-    wanted = np.where(
-        found >= MOST_MORE - 0.1, np.inf, np.ceil(2**found + jumps - 1e-6)
+    doublings = bisection(
+        lambda doublings: shown_by(2**doublings) > size, 0.0, _MOST_DOUBLINGS, steps=60
     )
-    more = np.where(np.isnan(size), np.nan, np.maximum(wanted - plan.units[0], 0))
-    return more, (reach(np.maximum(plan.units[0], 1)) / size) ** 2
+    jump = np.where(is_share, 1 / size, 0)
+    wanted = np.ceil(2**doublings + jump - 1e-6)
+    wanted = np.where(doublings >= _MOST_DOUBLINGS - 0.1, np.inf, wanted)
+    more = np.maximum(wanted - plan.units[0], 0)
+
+    times = (shown_by(np.maximum(plan.units[0], 1)) / size) ** 2
+    return np.where(np.isnan(size), np.nan, more), times

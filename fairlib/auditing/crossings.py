@@ -1,4 +1,4 @@
-"""Crossed attributes: whether a crossing says more than the attributes it consists of."""
+"""Crossed attributes: whether a crossing says more than its attributes alone."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,6 +25,7 @@ def adding(questions: Questions) -> Callable[[Any], bool]:
         )
         for question in questions.questions
     }
+    level = questions.setting.alpha / MOST_CROSSINGS
     places = iter(range(MOST_CROSSINGS))
 
     def adds(row: Any) -> bool:
@@ -37,59 +38,66 @@ def adding(questions: Questions) -> Callable[[Any], bool]:
 
         group = next(code for code in family.kept if family.called(code) == row.group)
         more, p = interaction(questions.counts, question, group)
-        level = questions.setting.alpha / MOST_CROSSINGS
         return bool(p <= level and more * row.difference > 0)
 
     return adds
 
 
 def interaction(counts: Counts, question: Question, group: int) -> tuple[float, float]:
-    """Return by how much a group's mean is more than its attributes add up to, and how often chance does that.
+    """Return by how much a group's mean exceeds what its attributes add up to, and p.
 
-    For two attributes (a, b) it is (m₁₁ − m₀₁) − (m₁₀ − m₀₀), where 1 stands for the group's own value and 0 for all
-    others; for more, the same of higher order. Normal intervals of the four means, half a case added for rare ones; by
-    source, of what each source adds to the sum (Liang and Zeger 1986).
+    For two attributes it is (m₁₁ - m₀₁) - (m₁₀ - m₀₀), where 1 stands for the group's
+    own value and 0 for all others; for more attributes, the same of higher order. p
+    comes from normal intervals of the four means, with half a case added for rare ones.
+    With sources, the variance is that of what each source adds to the sum (Liang and
+    Zeger 1986).
     """
-    sums, family = question.sums, question.family
-    attributes, names = (
-        [counts.attributes[name] for name in family.attributes],
-        family.names[group],
-    )
-    inside = [
-        one.codes == one.names.index(name)
-        for one, name in zip(attributes, names, strict=True)
-    ]
-    cells, cell = (
-        2 ** len(inside),
-        sum(mine.astype(int) << place for place, mine in enumerate(inside)),
-    )
+    sums = question.sums
+    corner = _corner_of_cells(counts, question, group)
+    attributes = len(question.family.attributes)
+    corners = 2**attributes
     sign = np.array(
-        [(-1.0) ** (len(inside) - code.bit_count()) for code in range(cells)]
+        [(-1.0) ** (attributes - code.bit_count()) for code in range(corners)]
     )
-    sizes = sums.count, sums.power(1, 0), sums.power(0, 1), sums.power(2, 0)
-    cases, n, k, n2 = (np.bincount(cell, values, cells) for values in sizes)
+
+    cases = np.bincount(corner, sums.count, corners)
+    n = np.bincount(corner, sums.power(1, 0), corners)
+    total = np.bincount(corner, sums.power(0, 1), corners)
+    n2 = np.bincount(corner, sums.power(2, 0), corners)
     if cases.min() < 2 or not (n2 < n**2).all():
         return np.nan, np.nan
-    mean, smooth, freedom = k / n, (k + 0.5) / (n + 1), np.inf
+
+    mean = total / n
+    freedom = np.inf
     if counts.source is not None:
-        residual = (sums.power(0, 1) - mean[cell] * sums.power(1, 0)) * (sign / n)[cell]
+        residual = sums.power(0, 1) - mean[corner] * sums.power(1, 0)
+        added = np.bincount(counts.source, residual * (sign / n)[corner])
         sources = min(
-            len(np.unique(counts.source[cell == code])) for code in range(cells)
+            len(np.unique(counts.source[corner == code])) for code in range(corners)
         )
-        variance = (
-            (np.bincount(counts.source, residual) ** 2).sum()
-            * sources
-            / max(sources - 1, 1e-9)
-        )
+        variance = (added**2).sum() * sources / max(sources - 1, 1e-9)
         freedom = max(sources - 1, 1)
-    elif not sums.of_shares:
-        squares = sums.power(0, 2) - mean[cell] * (
-            2 * sums.power(1, 1) - mean[cell] * sums.power(2, 0)
-        )
-        variance = (np.bincount(cell, squares, cells) / (n**2 - n2)).sum()
+    elif sums.of_shares:
+        smoothed = (total + 0.5) / (n + 1)
+        variance = (smoothed * (1 - smoothed) / n).sum()
     else:
-        variance = (smooth * (1 - smooth) / n).sum()
+        squares = sums.power(0, 2) - mean[corner] * (
+            2 * sums.power(1, 1) - mean[corner] * sums.power(2, 0)
+        )
+        variance = (np.bincount(corner, squares, corners) / (n**2 - n2)).sum()
+
     more = float(sign @ mean)
     if variance <= 0:
         return more, float(abs(more) < 1e-12)
     return more, float(2 * stats.t.sf(abs(more) / np.sqrt(variance), freedom))
+
+
+def _corner_of_cells(counts: Counts, question: Question, group: int) -> np.ndarray:
+    """Return which of the group's own values each cell has, one bit per attribute."""
+    corner = np.zeros(len(counts.count), dtype=int)
+    names = question.family.names[group]
+    for place, attribute in enumerate(question.family.attributes):
+        coded = counts.attributes[attribute]
+        has_value = coded.codes == coded.names.index(names[place])
+        corner += has_value.astype(int) << place
+    return corner

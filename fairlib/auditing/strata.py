@@ -18,51 +18,53 @@ from fairlib.auditing.questions import Question, Questions
 
 
 def common(question: Question, within: Coded | None) -> Contrast:
-    """Return what either side of each comparison says, within strata if there are any."""
+    """Return what both sides of each comparison say, within strata if there are any."""
     if within is None:
         return contrast(question.sums, question.family)
-    uses_probability = question.sums.rate.uses_probability
+
     parts = [part for _, part in _by_stratum(question, within)]
-    n, value, worth = (
-        np.stack([getattr(part, name) for part in parts])
-        for name in ("n", "value", "worth")
-    )
-    weight, span = n.prod(axis=1) / np.maximum(n.sum(axis=1), 1), parts[0].span
+    n = np.stack([part.n for part in parts])
+    value = np.stack([part.value for part in parts])
+    worth = np.stack([part.worth for part in parts])
+    third = np.stack([part.third for part in parts])
+    span = parts[0].span
+    uses_probability = question.sums.rate.uses_probability
+
     with np.errstate(invalid="ignore", divide="ignore"):
-        weight = (weight / weight.sum(axis=0))[:, None]
-        share = ((value + span - 1) / span * n + 0.5) / (n + 1)  # off the edge
-        each = share * (1 - share) / np.where(uses_probability, worth, n)
-        third = weight**3 * np.stack([part.third for part in parts])
-        terms = (
-            n,
-            weight * value,
-            weight * share,
-            weight**2 * each,
-            weight**2 / n,
-            third,
-        )
-        used, mean, own, variance, size, third = (
-            np.where(weight > 0, term, 0.0).sum(axis=0) for term in terms
-        )
-        worth, units = (
-            own * (1 - own) / variance,
-            np.floor(np.where(size > 0, 1 / size, 0.0) + 1e-9),
-        )
-    mean = np.where(units > 0, mean, np.nan)
-    worth = worth if uses_probability else np.minimum(worth, used)
-    others = variance[1] * span**2
+        # One weight for both sides of a stratum: (strata, 1, groups).
+        size = n.prod(axis=1) / np.maximum(n.sum(axis=1), 1)
+        weight = (size / size.sum(axis=0))[:, None]
+
+        def summed(term: np.ndarray) -> np.ndarray:
+            return np.where(weight > 0, term, 0.0).sum(axis=0)
+
+        # Half a case more keeps a share away from 0 and 1, where it has no variance.
+        share = ((value + span - 1) / span * n + 0.5) / (n + 1)
+        variance_of_part = share * (1 - share) / np.where(uses_probability, worth, n)
+        variance = summed(weight**2 * variance_of_part)
+        pooled_share = summed(weight * share)
+        pooled_worth = pooled_share * (1 - pooled_share) / variance
+        squared_weights = summed(weight**2 / n)
+        units = np.where(squared_weights > 0, 1 / squared_weights, 0.0)
+        units = np.floor(units + 1e-9)
+        pooled_third = summed(weight**3 * third)
+
+    cases = summed(n)
+    if not uses_probability:
+        pooled_worth = np.minimum(pooled_worth, cases)
+    variance_others = variance[1] * span**2
     return Contrast(
-        n=used,
-        value=mean,
+        n=cases,
+        value=np.where(units > 0, summed(weight * value), np.nan),
         units=units,
-        worth=worth,
-        freedom=np.full(mean.shape, np.inf),
+        worth=pooled_worth,
+        freedom=np.full(n.shape[1:], np.inf),
         correlation=np.zeros(len(span)),
         span=span,
-        variance=others * units[1],
-        variance_others=others,
+        variance=variance_others * units[1],
+        variance_others=variance_others,
         expected=np.full(len(span), np.nan),
-        third=third,
+        third=pooled_third,
     )
 
 

@@ -432,13 +432,13 @@ def test_by_source_holds_from_thirty_sources_of_unequal_size(rate, together):
     )
     k, n = rng.binomial(size, own), size
     mean = k.sum(axis=2) / n.sum(axis=2)
-    of_sizes = tuple((n.astype(float) ** power).sum(axis=2) for power in (2, 3))
+    n2, n3 = ((n.astype(float) ** power).sum(axis=2) for power in (2, 3))
     squares = ((k - mean[..., None] * n) ** 2).sum(axis=2)
     with np.errstate(invalid="ignore"):
         worth, freedom, _ = comparing._worth(
-            n.sum(axis=2), mean, of_sizes, squares, 0.0
+            n.sum(axis=2), mean, n2=n2, n3=n3, squares=squares, shared=0.0
         )
-    enough = (n.sum(axis=2) ** 2 / of_sizes[0]).min(axis=0) >= 30
+    enough = (n.sum(axis=2) ** 2 / n2).min(axis=0) >= 30
     made = contrast(
         mean[:, enough], np.minimum(worth, n.sum(axis=2))[:, enough], freedom=1
     )
