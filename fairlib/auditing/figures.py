@@ -1,4 +1,4 @@
-"""Figures of an audit: its comparisons, whether probabilities hold, and what other thresholds would do."""
+"""Figures of an audit: comparisons, calibration, and what other thresholds would do."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,43 +10,58 @@ from fairlib.auditing.rates import COST
 from fairlib.auditing.rows import records
 from fairlib.auditing.wording import plain, short
 
-MOST, MOST_GROUPS = (
-    30,
-    6,
-)  # comparisons in a figure, the clearest; groups in one of probabilities, the largest
+MOST_COMPARISONS = 30  # in a figure: the clearest
+MOST_GROUPS = 6  # in a figure of probabilities: the largest
+AXIS_LABEL = (
+    "percentage points more (+) or less (−) than those compared with\n"
+    "red circles: strong evidence"
+)
 
 
 def draw_comparisons(compared: Compared) -> plt.Figure:
     """Draw the comparisons of single attributes, with the margin as a band."""
-    setting = compared.questions.setting
-    is_single = compared.rows["attribute"].isin(setting.columns.group)
-    rows = compared.rows[is_single].dropna(subset="low")
-    rows = rows[
-        (rows["verdict"] != "too few") & (rows["rate"] != COST)
-    ]  # whose axes, on the page, are their own
-    if rows.empty:
+    rows = _clearest(compared)
+    figure, ax = plt.subplots(
+        figsize=(plots.WIDTH, 0.9 + 0.24 * len(rows)), layout="constrained"
+    )
+    margin = 100 * compared.questions.setting.margin
+    ax.axvspan(-margin, margin, color="#e8edf2", zorder=0)
+    ax.axvline(0, color=plots.COLOURS["grey"], linewidth=1, zorder=1)
+
+    is_shown = rows["verdict"] == "shown"
+    for among, colour, marker in (
+        (is_shown, "vermillion", "o"),
+        (~is_shown, "black", "s"),
+    ):
+        plots.intervals(
+            np.flatnonzero(among),
+            100 * rows["difference"][among],
+            100 * rows["low"][among],
+            high=100 * rows["high"][among],
+            ax=ax,
+            colour=colour,
+            marker=marker,
+            horizontal=True,
+        )
+
+    names = [_written(f"{row.group}: {short(row)}") for row in records(rows)]
+    ax.set(yticks=range(len(rows)), yticklabels=names, ylim=(len(rows) - 0.5, -0.5))
+    ax.set(xlabel=AXIS_LABEL)
+    return figure
+
+
+def _clearest(compared: Compared) -> pd.DataFrame:
+    """Return the comparisons with the smallest p-values, in their own order."""
+    rows = compared.rows
+    is_single = rows["attribute"].isin(compared.questions.setting.columns.group)
+    # Costs have an axis of their own, on the page.
+    is_drawn = is_single & (rows["verdict"] != "too few") & (rows["rate"] != COST)
+    drawn = rows[is_drawn].dropna(subset="low")
+    if drawn.empty:
         raise ValueError(
             "comparisons: nothing to draw, but costs perhaps; the page has those"
         )
-    rows = rows.sort_values("p", kind="stable").head(MOST).sort_index()
-    drawn, ax = plt.subplots(
-        figsize=(plots.WIDTH, 0.9 + 0.24 * len(rows)), layout="constrained"
-    )
-    margin = 100 * setting.margin
-    ax.axvspan(-margin, margin, color="#e8edf2", zorder=0)
-    ax.axvline(0, color=plots.COLOURS["grey"], linewidth=1, zorder=1)
-    for strong, colour, marker in ((True, "vermillion", "o"), (False, "black", "s")):
-        places = np.flatnonzero((rows["verdict"] == "shown") == strong)
-        ends = (100 * rows[name].iloc[places] for name in ("difference", "low", "high"))
-        plots.intervals(
-            places, *ends, ax=ax, colour=colour, marker=marker, horizontal=True
-        )
-    names = [_written(f"{row.group}: {short(row)}") for row in records(rows)]
-    ax.set(yticks=range(len(rows)), yticklabels=names, ylim=(len(rows) - 0.5, -0.5))
-    ax.set(
-        xlabel="percentage points more (+) or less (−) than those compared with\nred circles: strong evidence"
-    )
-    return drawn
+    return drawn.sort_values("p", kind="stable").head(MOST_COMPARISONS).sort_index()
 
 
 def draw_calibration(bins: pd.DataFrame | None) -> plt.Figure:
@@ -77,77 +92,82 @@ def draw_thresholds(predicted: pd.DataFrame | None) -> plt.Figure:
 
 
 def _by_attribute(
-    found: pd.DataFrame | None, x: str, words: dict[str, str]
+    table: pd.DataFrame | None, x: str, words: dict[str, str]
 ) -> plt.Figure:
-    """Draw columns over `x`, a colour and mark per group, with axes for each attribute."""
-    if found is None:
+    """Draw columns over `x`, with axes for each attribute and a colour per group."""
+    if table is None:
         raise ValueError(
-            f"{x}: nothing to draw without a column of probabilities, or labels, or groups large enough"
+            f"{x}: nothing to draw without a column of probabilities, or labels, "
+            "or groups large enough"
         )
-    columns, attributes = (
-        [name for name in words if name in found],
-        found.groupby("attribute", sort=False),
+
+    columns = [name for name in words if name in table]
+    attributes = table.groupby("attribute", sort=False)
+    figure, axes = plt.subplots(
+        len(attributes),
+        len(columns),
+        layout="constrained",
+        figsize=(plots.WIDTH, 2.6 * len(attributes)),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
     )
-    size = {
-        "figsize": (plots.WIDTH, 2.6 * len(attributes)),
-        "sharex": True,
-        "sharey": True,
-        "squeeze": False,
-    }
-    drawn, axes = plt.subplots(
-        len(attributes), len(columns), layout="constrained", **size
-    )
-    for own, (attribute, rows) in zip(axes, attributes, strict=True):
-        largest = (
-            rows.groupby("group", sort=False)["n"].sum().nlargest(MOST_GROUPS).index
-        )
-        for group, colour, marker in zip(
-            largest, plots.COLOURS, plots.MARKERS, strict=False
-        ):
-            mine, name = (
-                rows[rows["group"] == group],
-                _written(group.removeprefix(f"{attribute} = ")),
-            )
-            for ax, column in zip(own, columns, strict=True):
+
+    for axes_of_attribute, (attribute, rows) in zip(axes, attributes, strict=True):
+        sizes = rows.groupby("group", sort=False)["n"].sum()
+        largest = sizes.nlargest(MOST_GROUPS).index
+        title = attribute
+        if len(largest) < len(sizes):
+            title = f"{attribute}: the largest"
+
+        styles = zip(largest, plots.COLOURS, plots.MARKERS, strict=False)
+        for group, colour, marker in styles:
+            of_group = rows[rows["group"] == group]
+            name = _written(group.removeprefix(f"{attribute} = "))
+            style = {"colour": colour, "marker": marker, "label": name}
+            for ax, column in zip(axes_of_attribute, columns, strict=True):
                 if x == "threshold":
-                    ax.plot(
-                        mine[x],
-                        mine[column],
-                        marker,
-                        ls="-",
-                        markevery=15,
-                        c=plots.COLOURS[colour],
-                        label=name,
-                    )
+                    _draw_line(ax, of_group[x], of_group[column], **style)
                 else:
-                    ends = (mine[name] for name in (column, "low", "high"))
-                    plots.intervals(
-                        mine[x], *ends, ax=ax, colour=colour, marker=marker, label=name
+                    _draw_bins(
+                        ax, of_group[x], of_group[[column, "low", "high"]], **look
                     )
-                    ax.axline(
-                        (0, 0),
-                        slope=1,
-                        color=plots.COLOURS["grey"],
-                        linewidth=1,
-                        zorder=0,
-                    )
-        for ax, column in zip(own, columns, strict=True):
-            ax.axis((-0.02, 1.02, -0.02, 1.02))  # so that marks at the ends are whole
-            ax.set(
-                xlabel=f"{x} of {_written(rows['class'].iloc[0])}", ylabel=words[column]
-            )
-        title = (
-            attribute
-            if len(largest) == rows["group"].nunique()
-            else f"{attribute}: the largest"
-        )
-        own[-1].legend(
+
+        class_name = _written(rows["class"].iloc[0])
+        for ax, column in zip(axes_of_attribute, columns, strict=True):
+            ax.axis((-0.02, 1.02, -0.02, 1.02))  # marks at the ends are whole
+            ax.set(xlabel=f"{x} of {class_name}", ylabel=words[column])
+        axes_of_attribute[-1].legend(
             title=_written(title),
             loc="center left",
             bbox_to_anchor=(1, 0.5),
             frameon=False,
         )
-    return drawn
+    return figure
+
+
+def _draw_line(
+    ax: plt.Axes, x: pd.Series, y: pd.Series, *, colour: str, marker: str, label: str
+) -> None:
+    """Draw what each threshold does to a group."""
+    ax.plot(x, y, marker, ls="-", markevery=15, c=plots.COLOURS[colour], label=label)
+
+
+def _draw_bins(
+    ax: plt.Axes,
+    x: pd.Series,
+    ends: pd.DataFrame,
+    *,
+    colour: str,
+    marker: str,
+    label: str,
+) -> None:
+    """Draw the bins of a group, and the line on which probabilities hold."""
+    estimate, low, high = (ends[name] for name in ends)
+    plots.intervals(
+        x, estimate, low, high=high, ax=ax, colour=colour, marker=marker, label=label
+    )
+    ax.axline((0, 0), slope=1, color=plots.COLOURS["grey"], linewidth=1, zorder=0)
 
 
 def _written(text: str) -> str:

@@ -1,6 +1,7 @@
-"""Who is compared with whom: the groups of every attribute and of attributes crossed, each against others.
+"""Who is compared with whom: the groups of each attribute, and of attributes crossed.
 
-A family is one attribute, or several at once; its groups do not overlap. All sums are over cells, all at once.
+A family is one attribute, or several at once. The groups of a family do not overlap.
+All sums are over cells, for all groups at once.
 """
 
 from collections.abc import Mapping
@@ -20,16 +21,30 @@ MOST_GROUPS = 50_000  # in one family
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Family:
-    """The groups of one attribute, or of several crossed, and which of them is the reference, if any."""
+    """The groups of one attribute, or of several crossed.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+        The attributes that are crossed.
+    names : tuple of tuple of str
+        For each group, one name per attribute.
+    codes : ndarray
+        The group of each cell.
+    kept : ndarray
+        The groups that take part: all but those of cases without a value.
+    reference : int or None
+        The group that others are compared with; None for everyone else.
+    source : ndarray or None
+        The source of each cell.
+    """
 
     attributes: tuple[str, ...]
-    names: tuple[tuple[str, ...], ...]  # of each group, one name per attribute
-    codes: np.ndarray  # of each cell
-    kept: (
-        np.ndarray
-    )  # the groups that take part: all but those of cases that lack a value
+    names: tuple[tuple[str, ...], ...]
+    codes: np.ndarray
+    kept: np.ndarray
     reference: int | None = None
-    source: np.ndarray | None = None  # of each cell, which cells belong together
+    source: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -50,94 +65,82 @@ class Family:
 
     @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The sources and groups that occur together, one entry per pair, and the pair of each cell."""
-        pairs, place = np.unique(
+        """The sources and groups that occur together, and the pair of each cell."""
+        if self.source is None:
+            raise ValueError("source: the cases of this family have no sources")
+
+        pairs, pair_of_cell = np.unique(
             self.source * len(self) + self.codes, return_inverse=True
         )
-        return *np.divmod(pairs, len(self)), place
+        sources, groups = np.divmod(pairs, len(self))
+        return sources, groups, pair_of_cell
 
     def others(self, per_group: np.ndarray) -> np.ndarray:
-        """Sum over those that each compared group stands against: the reference, or everyone else."""
+        """Sum over those whom each compared group is compared with."""
         if self.reference is not None:
             return np.full(len(self.compared), per_group[self.reference])
         return per_group.sum() - per_group[self.compared]
 
     def called(self, group: int) -> str:
-        """Write a group as "sex = female, race = black"; what could be taken for the next attribute in quotes."""
-        names = self.names[group]
-        names = [
-            repr(name) if " = " in name and len(names) > 1 else name for name in names
-        ]
-        return ", ".join(
-            f"{attribute} = {name}"
-            for attribute, name in zip(self.attributes, names, strict=True)
-        )
+        """Write a group as "sex = female, race = black".
+
+        A name that could be taken for another attribute is written in quotes.
+        """
+        parts = []
+        for attribute, name in zip(self.attributes, self.names[group], strict=True):
+            is_ambiguous = " = " in name and len(self.attributes) > 1
+            parts.append(
+                f"{attribute} = {name!r}" if is_ambiguous else f"{attribute} = {name}"
+            )
+        return ", ".join(parts)
 
 
 def families(
     counts: Counts, *, depth: int, reference: Mapping[str, object]
 ) -> list[Family]:
-    """Return one family per attribute, then per pair of attributes, and so on up to `depth` at once."""
-    sizes = range(1, min(depth, len(counts.attributes)) + 1)
-    crossings = [
-        attributes
-        for size in sizes
-        for attributes in combinations(counts.attributes, size)
-    ]
-    found = [
-        one
-        for attributes in crossings
-        if len((one := family(counts, attributes, reference)).kept) > 1
-    ]
-    if not found:
-        name, coded = next(iter(counts.attributes.items()))
-        besides = " beside missing values" if coded.missing is not None else ""
-        only = f"one group only, {coded.names[0]!r}{besides}; a comparison needs two or more"
-        raise ValueError(f"group: column {name!r} holds {only}")
-    return found
+    """Return a family per attribute, per pair of attributes, and so on to `depth`."""
+    families_of_two_groups = []
+    for size in range(1, min(depth, len(counts.attributes)) + 1):
+        for attributes in combinations(counts.attributes, size):
+            crossed = family(counts, attributes, reference)
+            if len(crossed.kept) > 1:
+                families_of_two_groups.append(crossed)
+    if families_of_two_groups:
+        return families_of_two_groups
+
+    name, coded = next(iter(counts.attributes.items()))
+    besides = " beside missing values" if coded.missing is not None else ""
+    raise ValueError(
+        f"group: column {name!r} holds one group only, {coded.names[0]!r}{besides}; "
+        "a comparison needs two or more"
+    )
 
 
 def family(
     counts: Counts, attributes: tuple[str, ...], reference: Mapping[str, object]
 ) -> Family:
     """Return the groups of an attribute, or of several crossed."""
-    first, *others = coded = [counts.attributes[name] for name in attributes]
-    codes, names = first.codes, [(name,) for name in first.names]
-    for other in others:  # one attribute after another, so that codes stay small even where names are many
-        present, codes = np.unique(
-            codes * len(other.names) + other.codes, return_inverse=True
-        )
-        names = [
-            (*names[code // len(other.names)], other.names[code % len(other.names)])
-            for code in present.tolist()
-        ]
+    codes, names = _crossed(counts, attributes)
     if len(names) > MOST_GROUPS:
-        crossed, hint = (
-            " and ".join(map(repr, attributes)),
-            ", or look at the columns one by one (depth=1)",
-        )
-        many = f"group: {len(names):,} groups by {crossed}, more than {MOST_GROUPS:,}; put values into classes"
-        raise ValueError(many + hint * bool(others))
-    wanted = tuple(
-        label_text(reference[name]) for name in attributes if name in reference
-    )
-    chosen = (
-        names.index(wanted) if wanted in names else None
-    )  # a crossing that never occurs is no reference
-    if wanted and chosen is None and not others:
-        known = listed(first.names)
+        columns = " and ".join(repr(name) for name in attributes)
+        hint = ""
+        if len(attributes) > 1:
+            hint = ", or look at the columns one by one (depth=1)"
         raise ValueError(
-            f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; it holds {known}"
+            f"group: {len(names):,} groups by {columns}, more than {MOST_GROUPS:,}; "
+            f"put values into classes{hint}"
         )
-    lost = {
-        (name, one.missing) for name, one in zip(attributes, coded, strict=True)
-    } - {*reference.items()}
+
+    missing = {(name, counts.attributes[name].missing) for name in attributes}
+    missing -= {*reference.items()}  # missing values may be the reference
     kept = [
         code
-        for code, own in enumerate(names)
-        if lost.isdisjoint(zip(attributes, own, strict=True))
+        for code, names_of_group in enumerate(names)
+        if missing.isdisjoint(zip(attributes, names_of_group, strict=True))
     ]
-    if chosen is None and len(kept) == 2:  # the one is the other's mirror
+    chosen = _reference(counts, attributes, names, reference)
+    # Of two groups, each would be compared with the other: one comparison says it all.
+    if chosen is None and len(kept) == 2:
         chosen = kept[1]
     return Family(
         attributes=attributes,
@@ -147,6 +150,46 @@ def family(
         reference=chosen,
         source=counts.source,
     )
+
+
+def _crossed(
+    counts: Counts, attributes: tuple[str, ...]
+) -> tuple[np.ndarray, list[tuple[str, ...]]]:
+    """Return the group of each cell, and the names of each group that occurs."""
+    first, *others = [counts.attributes[name] for name in attributes]
+    codes = first.codes
+    names: list[tuple[str, ...]] = [(name,) for name in first.names]
+
+    # One attribute after the other, so that codes stay small where names are many.
+    for other in others:
+        values = len(other.names)
+        present, codes = np.unique(codes * values + other.codes, return_inverse=True)
+        names = [
+            (*names[code // values], other.names[code % values])
+            for code in present.tolist()
+        ]
+    return codes, names
+
+
+def _reference(
+    counts: Counts,
+    attributes: tuple[str, ...],
+    names: list[tuple[str, ...]],
+    reference: Mapping[str, object],
+) -> int | None:
+    """Return the group that is named as reference, if it occurs."""
+    wanted = tuple(
+        label_text(reference[name]) for name in attributes if name in reference
+    )
+    if wanted in names:
+        return names.index(wanted)
+    if wanted and len(attributes) == 1:
+        known = listed(counts.attributes[attributes[0]].names)
+        raise ValueError(
+            f"reference: column {attributes[0]!r} has no group {wanted[0]!r}; "
+            f"it holds {known}"
+        )
+    return None
 
 
 def large_enough(family: Family, counts: Counts, minimum: int) -> np.ndarray:

@@ -18,10 +18,8 @@ from fairlib.auditing.questions import Questions
 from fairlib.auditing.rates import RATES
 from fairlib.auditing.sums import Sums
 
-# The groups whose probabilities are looked at, the largest.
-MOST_GROUPS = 25
-# Of the probabilities, at equal shares of all cases.
-BINS = 10
+MOST_GROUPS = 25  # the largest groups of an attribute
+BINS = 10  # of the probabilities, at equal shares of all cases
 THRESHOLDS = np.arange(1, 100) / 100
 
 
@@ -96,66 +94,75 @@ def _by_attribute(
 
 def _calibration(attribute: _Attribute) -> Iterator[_ColumnsOfGroup]:
     """Yield the bins of each group."""
-    counts, group, alpha = attribute.counts, attribute.group, attribute.alpha
+    counts = attribute.counts
     if counts.label is None:
         return
-    truth = counts.count * (counts.label == counts.positive[0])
-    places, place = np.unique(counts.probability(BINS), return_inverse=True)
-    cells = (int(group.max()) + 1) * len(places)
-    bins = Family(
+
+    # Each bin of each group is a group of its own.
+    values, bin_of_cell = np.unique(counts.probability(BINS), return_inverse=True)
+    bins = len(values)
+    cells = (int(attribute.group.max()) + 1) * bins
+    family_of_bins = Family(
         attributes=(),
         names=((),) * cells,
-        codes=group * len(places) + place,
+        codes=attribute.group * bins + bin_of_cell,
         kept=np.arange(cells),
         source=counts.source,
     )
+    is_class = counts.label == counts.positive[0]
     sums = Sums(
         name="observed",
         rate=RATES["misses"],
         class_name="",
         count=counts.count,
-        powers={(0, 1): truth},
+        powers={(0, 1): counts.count * is_class},
     )
-    sides = contrast(sums, bins)
-    low, high = (np.where(np.isnan(alpha), np.nan, end) for end in limits(sides, alpha))
-    probability = bins.total(counts.score) / np.maximum(sides.n[0], 1)
+
+    sides = contrast(sums, family_of_bins)
+    n = sides.n[0]
+    probability = family_of_bins.total(counts.score) / np.maximum(n, 1)
+    low, high = limits(sides, attribute.alpha)
+    has_interval = not np.isnan(attribute.alpha)
     for code in attribute.largest:
-        here = code * len(places) + np.arange(len(places))
-        here = here[sides.n[0, here] > 0]
-        ends = {"low": low[0, here], "high": high[0, here]}
-        n, observed = sides.n[0, here].astype(np.int64), sides.value[0, here]
+        places = code * bins + np.arange(bins)
+        places = places[n[places] > 0]
         yield (
             code,
-            {"n": n, "probability": probability[here], "observed": observed} | ends,
+            {
+                "n": n[places].astype(np.int64),
+                "probability": probability[places],
+                "observed": sides.value[0, places],
+                "low": low[0, places] if has_interval else np.nan,
+                "high": high[0, places] if has_interval else np.nan,
+            },
         )
 
 
 def _thresholds(attribute: _Attribute) -> Iterator[_ColumnsOfGroup]:
     """Yield what each threshold predicts in each group."""
-    counts, group = attribute.counts, attribute.group
-    place = np.searchsorted(
+    counts = attribute.counts
+    number_reached = np.searchsorted(
         THRESHOLDS, counts.probability() + 1e-9, side="right"
-    )  # how many thresholds it reaches
+    )
+
+    def share_predicted(among: np.ndarray) -> np.ndarray:
+        by_number = np.bincount(
+            number_reached, counts.count * among, minlength=len(THRESHOLDS) + 1
+        )
+        if not by_number.sum():
+            return np.full(len(THRESHOLDS), np.nan)
+        reaching = by_number[::-1].cumsum()[::-1][1:]
+        return reaching / by_number.sum()
+
     for code in attribute.largest:
-
-        def reached(among: np.ndarray | bool, code: int = code) -> np.ndarray:
-            count = np.bincount(
-                place,
-                counts.count * ((group == code) & among),
-                minlength=len(THRESHOLDS) + 1,
-            )
-            return (
-                count[::-1].cumsum()[::-1][1:] / count.sum()
-                if count.sum()
-                else np.full(len(THRESHOLDS), np.nan)
-            )
-
-        said = {
+        is_in_group = attribute.group == code
+        columns = {
             "threshold": THRESHOLDS,
-            "n": int(counts.count[group == code].sum()),
-            "predicted": reached(True),
+            "n": int(counts.count[is_in_group].sum()),
+            "predicted": share_predicted(is_in_group),
         }
         if counts.label is not None:
-            truth = counts.label == counts.positive[0]
-            said |= {"hits": reached(truth), "false alarms": reached(~truth)}
-        yield code, said
+            is_class = counts.label == counts.positive[0]
+            columns["hits"] = share_predicted(is_in_group & is_class)
+            columns["false alarms"] = share_predicted(is_in_group & ~is_class)
+        yield code, columns

@@ -1,11 +1,11 @@
-"""One number per metric: Table 2 and AUCs for the audited groups, with intervals, and what chance alone would give.
+"""One number per metric: Table 2 and AUCs of the audited groups, with intervals.
 
-All metrics of an attribute see the same replicates, so that what corrects for many can use how they hang together.
+All metrics of an attribute see the same replicates, so that the correction for many
+metrics can use how they depend on each other.
 """
 
-from collections.abc import Callable
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -29,92 +29,130 @@ from fairlib.metrics.measuring import (
 )
 from fairlib.metrics.table2 import Metric
 
-COLUMNS = [
-    "attribute",
-    "metric",
-    "class",
-    "group",
-    "value",
-    "low",
-    "high",
-    "null",
-    "p",
-    "p_corrected",
-    "p_error",
-]
-REPLICATES, FEWEST, MOST_DRAWN = (
-    999,
-    199,
-    16,
-)  # times as many exchanges as replicates, where p needs them
-SEED = 0  # the same for all audits, so that no one can try several
-BUDGET = 3_000_000  # weights per attribute and kind of replicate: about 1 s; four times as many for the fewest
-LEVELS = 50  # of the probabilities in replicates, at equal shares; fewer distinct ones stay as they are
-MOST_GROUPS = 60  # pairs of more would fill the page and the hour
+KEYS = ["attribute", "metric", "class", "group"]
+VALUES = ["value", "low", "high"]
+CHANCES = ["null", "p", "p_corrected", "p_error"]
+REPLICATES = 999
+FEWEST_REPLICATES = 199
+MOST_EXCHANGES = 16  # times as many as replicates, where p-values need them
+SEED = 0  # the same for all audits, so that nobody can try several
+# Weights per attribute and kind of replicate, which take about 1 s; the fewest
+# replicates may take four times as many.
+WEIGHTS_PER_ATTRIBUTE = 3_000_000
+# Levels of the probabilities in replicates, at equal shares.
+MOST_LEVELS = 50
+# Pairs of more groups would fill the page and the hour.
+MOST_GROUPS = 60
+
+Key = tuple[str, object, object]  # metric, class and group, in codes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class World:
+    """The metrics of one attribute if groups make no difference.
+
+    Attributes
+    ----------
+    replicates : int
+        How many draws there are at first.
+    values : list of float
+        The metrics of the cases themselves, at the levels of the draws.
+    draw : callable
+        ``draw(size)`` returns the metrics in so many draws, (draws, metrics).
+    """
+
+    replicates: int
+    values: list[float]
+    draw: Callable[[int], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Measured:
+    """The metrics of one attribute: value, low and high by key."""
+
+    rows: dict[Key, tuple[float, float, float]]
+    world: World
+    notes: list[str]
 
 
 def summarize(questions: Questions, *, progress: bool = False) -> pd.DataFrame:
-    """Return the metrics of the paper's Table 2 that the columns allow, and AUCs, for each attribute as a whole.
+    """Return the metrics of paper 2's Table 2, and AUCs, for each attribute as a whole.
 
-    The group is "accumulated" but where a metric has no aggregate; low, high : by drawing cases or sources again; as
-    null, the mean of the metric where groups make no difference beyond what it conditions on, which stays as it is (the
-    labels, for error rates); p : how often it is as far from "no difference" then; p_corrected : for all these metrics
-    together, in the fifth of 1 - confidence that they have (max-T within an attribute and a null, times their number);
-    with p_error, its Monte Carlo error.
+    Parameters
+    ----------
+    questions : Questions
+        What is asked, and the counts that answer it.
+    progress : bool, default False
+        Show a bar on the error stream where it takes more than 2 s.
 
-    Costs the distinct profiles (group, label, prediction, level of the probability, source) times the replicates, up to
-    a few seconds per attribute; where there are too many, values come without intervals. `attrs["notes"]` says so, and
-    who was left out; `attrs["order"]` names the groups in the order in which signed metrics subtract.
+    Returns
+    -------
+    DataFrame
+        One row per metric, class and attribute. `group` is "accumulated", except for
+        metrics without an aggregate. `low` and `high` come from drawing cases or
+        sources again. `null` is the mean of the metric if groups make no difference
+        beyond what it conditions on (the labels, for error rates). `p` is how often the
+        metric is as far from "no difference" then. `p_corrected` is p for all these
+        metrics together, in the fifth of 1 - confidence that they have: max-T within
+        an attribute and a null, times their number. `p_error` is its Monte Carlo error.
+        `attrs["notes"]` says what was left out, and `attrs["order"]` names the groups
+        in the order in which signed metrics subtract.
+
+    Notes
+    -----
+    The cost is the number of distinct profiles (group, label, prediction, level of the
+    probability, source) times the replicates, up to a few seconds per attribute. Where
+    there are too many profiles, values come without intervals.
     """
-    counts, setting = questions.counts, questions.setting
-    metrics = {
-        name: SUMMARY[name] for name in setting.metrics if name in SUMMARY
-    } or SUMMARY
-    rows, worlds, notes, order = [], [], [], {}
-    rng, classes = (
-        np.random.default_rng(SEED),
-        dict(enumerate(counts.classes)) | {ALL_CLASSES: ALL_CLASSES},
-    )
-    none = (
-        counts.prediction is None or (1, 0) in counts.powers
-    )  # costs alone; weights, which none of these takes
-    measurable = [] if none else families(counts, depth=1, reference={})
-    for family in tqdm(
-        measurable, desc="summary metrics", delay=2, disable=not progress
-    ):
+    counts = questions.counts
+    setting = questions.setting
+    metrics = {name: SUMMARY[name] for name in setting.metrics if name in SUMMARY}
+    metrics = metrics or SUMMARY
+    rng = np.random.default_rng(SEED)
+
+    # Costs alone have no predictions, and none of the metrics takes weights.
+    measurable: list[Family] = []
+    if counts.prediction is not None and (1, 0) not in counts.powers:
+        measurable = families(counts, depth=1, reference={})
+
+    rows: list[tuple] = []
+    worlds = []
+    notes = []
+    order = {}
+    bar = tqdm(measurable, desc="summary metrics", delay=2, disable=not progress)
+    for family in bar:
         (attribute,) = family.attributes
         enough = large_enough(family, counts, setting.minimum)
-        said = _left_out(family, enough, setting)
+        left_out = _left_out(family, enough, setting)
         if 2 <= len(enough) <= MOST_GROUPS:
-            found, world, why = _measure(
+            measured = _measure(
                 questions.levels.get(attribute, counts),
                 attribute,
                 enough,
-                metrics,
+                metrics=metrics,
                 setting=setting,
                 rng=rng,
             )
-            called = dict(enumerate(counts.attributes[attribute].names)) | {
-                ACCUMULATED: ACCUMULATED
-            }
-            order[attribute] = tuple(called[code] for code in enough.tolist())
-            rows += [
-                (attribute, name, classes[c], called[code], *row)
-                for (name, c, code), row in found.items()
-            ]
-            worlds, said = [*worlds, world], said + why
-        notes += [f"By {attribute}: {words}" for words in said]
-    result = pd.DataFrame(rows, columns=COLUMNS[:7])
-    own = [metrics[name] for name in result["metric"]]
-    result[COLUMNS[7:]] = _chances(worlds, own, setting.alpha) if rows else np.nan
-    neutral, alike = (
-        [metric.neutral for metric in own],
-        result["p_corrected"] > setting.alpha,
-    )
-    result["low"] = result["low"].mask(
-        alike, np.minimum(result["low"], neutral)
-    )  # what is as by chance may be none
-    result["high"] = result["high"].mask(alike, np.maximum(result["high"], neutral))
+            names = counts.attributes[attribute].names
+            order[attribute] = tuple(names[code] for code in enough)
+            rows += _named(measured, attribute, counts)
+            worlds.append(measured.world)
+            left_out += measured.notes
+        notes += [f"By {attribute}: {note}" for note in left_out]
+
+    result = pd.DataFrame(rows, columns=[*KEYS, *VALUES])
+    metric_of_row = [metrics[name] for name in result["metric"]]
+    result[CHANCES] = np.nan
+    if rows:
+        result[CHANCES] = _chances(worlds, metric_of_row, setting.alpha)
+
+    # A difference that chance explains may be none.
+    neutral = [metric.neutral for metric in metric_of_row]
+    may_be_none = result["p_corrected"] > setting.alpha
+    lower = np.minimum(result["low"], neutral)
+    higher = np.maximum(result["high"], neutral)
+    result["low"] = result["low"].mask(may_be_none, lower)
+    result["high"] = result["high"].mask(may_be_none, higher)
     result.attrs |= {"notes": notes, "order": order}
     return result
 
@@ -123,13 +161,13 @@ def _left_out(family: Family, enough: np.ndarray, setting: Setting) -> list[str]
     """Say which groups take no part in the metrics of an attribute."""
     notes = []
     left = len(family.kept) - len(enough)
+
     if left > 0:
         are = "group is" if left == 1 else "groups are"
         notes.append(
             f"{left:,} {are} left out for having fewer than "
             f"{setting.minimum} {setting.unit}."
         )
-
     if len(enough) < 2:
         notes.append(
             "fewer than two groups are large enough for metrics of the whole attribute."
@@ -142,63 +180,76 @@ def _left_out(family: Family, enough: np.ndarray, setting: Setting) -> list[str]
     return notes
 
 
-class World(NamedTuple):
-    """How the metrics of one attribute come out where groups make no difference; NaN where that is not known."""
-
-    most: int  # draws at first
-    values: list[float]  # as the cases are, at the levels of the draws
-    draw: Callable  # how many draws -> the metrics' values in them, (draws, metrics)
+def _named(measured: _Measured, attribute: str, counts: Counts) -> list[tuple]:
+    """Return the rows of an attribute, with names in place of codes."""
+    group_names: dict[object, object] = {ACCUMULATED: ACCUMULATED}
+    group_names |= dict(enumerate(counts.attributes[attribute].names))
+    class_names: dict[object, object] = {ALL_CLASSES: ALL_CLASSES}
+    class_names |= dict(enumerate(counts.classes))
+    return [
+        (attribute, metric, class_names[code], group_names[group], *numbers)
+        for (metric, code, group), numbers in measured.rows.items()
+    ]
 
 
 def _measure(
     counts: Counts,
     attribute: str,
     enough: np.ndarray,
-    metrics: dict[str, Metric],
     *,
+    metrics: Mapping[str, Metric],
     setting: Setting,
     rng: np.random.Generator,
-) -> tuple[dict[tuple, tuple], World, list[str]]:
-    """Return value, low and high by (metric, class, group); their world; and what to know about them.
+) -> _Measured:
+    """Measure one attribute.
 
-    Values are those of the fine levels of a probability; what surrounds them is found at wider levels, and shifted.
+    Values are those of the fine levels of a probability. Their intervals are found at
+    wider levels, and shifted.
     """
-    exact, said = _exact(counts, attribute, enough, metrics, setting.minimum)
-    unknown = World(
-        REPLICATES,
-        [np.nan] * len(exact),
-        lambda size: np.full((size, len(exact)), np.nan),
+    exact, notes = _exact(
+        counts, attribute, enough, metrics=metrics, minimum=setting.minimum
     )
+    world = World(
+        replicates=REPLICATES,
+        values=[np.nan] * len(exact),
+        draw=lambda size: np.full((size, len(exact)), np.nan),
+    )
+    rows: dict[Key, tuple[float, float, float]] = {
+        key: (value, np.nan, np.nan) for key, value in exact.items()
+    }
+    if not exact:
+        return _Measured(rows=rows, world=world, notes=notes)
+
     examples, kinds = _examples(counts, attribute, enough, wide=True)
-    untied = setting.columns.source is not None and counts.source is None
-    if (
-        not exact
-        or untied
-        or kinds * FEWEST > 4 * BUDGET
-        or counts.count.sum() > draws.MOST
-    ):
-        why = [
-            "there are too many different cases for intervals and tests of these metrics."
-        ] * bool(exact)
-        return (
-            {key: (value, np.nan, np.nan) for key, value in exact.items()},
-            unknown,
-            said + why,
+    is_untied = setting.columns.source is not None and counts.source is None
+    is_too_slow = kinds * FEWEST_REPLICATES > 4 * WEIGHTS_PER_ATTRIBUTE
+    if is_untied or is_too_slow or counts.count.sum() > draws.MOST:
+        notes.append(
+            "there are too many different cases for intervals and tests of these "
+            "metrics."
         )
-    wide, found = observed(examples, metrics, False, rng)[0], {}
-    replicates = int(np.clip(BUDGET // kinds, FEWEST, REPLICATES))
+        return _Measured(rows=rows, world=world, notes=notes)
+
+    wide, _, _ = observed(examples, metrics, False, rng)
+    replicates = WEIGHTS_PER_ATTRIBUTE // kinds
+    replicates = int(np.clip(replicates, FEWEST_REPLICATES, REPLICATES))
     resampled = replicated(
         examples, metrics, wide, kind="bootstrap", replicates=replicates, rng=rng
     )
     for key, value in exact.items():
-        shifted = resampled[key] + (value - wide[key][0] if np.isfinite(value) else 0.0)
-        found[key] = (
-            value,
-            *interval(metrics[key[0]], value, shifted, setting.confidence),
+        shift = value - wide[key][0] if np.isfinite(value) else 0.0
+        low, high = interval(
+            metrics[key[0]], value, resampled[key] + shift, setting.confidence
         )
-    if examples.source.any():  # which cannot change their groups
-        why = "sources hold cases of several groups, so that it is not known what chance does."
-        return found, unknown, [*said, why]
+        rows[key] = (value, low, high)
+
+    if examples.source.any():
+        # Such sources cannot change their groups.
+        notes.append(
+            "sources hold cases of several groups, so that it is not known what chance "
+            "does."
+        )
+        return _Measured(rows=rows, world=world, notes=notes)
 
     def draw(size: int) -> np.ndarray:
         drawn = replicated(
@@ -209,129 +260,152 @@ def _measure(
     try:
         draw(1)
     except draws.NothingToExchange:
-        why = "no two groups have sources of the same size: it is not known what chance does."
-        return found, unknown, [*said, why]
-    return found, World(replicates, [wide[key][0] for key in exact], draw), said
+        notes.append(
+            "no two groups have sources of the same size: it is not known what chance "
+            "does."
+        )
+        return _Measured(rows=rows, world=world, notes=notes)
+
+    values = [wide[key][0] for key in exact]
+    world = World(replicates=replicates, values=values, draw=draw)
+    return _Measured(rows=rows, world=world, notes=notes)
 
 
 def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> np.ndarray:
-    """Return null, p, p_corrected and its Monte Carlo error for every value of all worlds.
+    """Return null, p, p_corrected and its Monte Carlo error for all values.
 
-    All are corrected together by max-T, in the share of alpha that they have, so that none can be shown from fewer than
-    1 / share draws. Metrics of two attributes, or nulls, are drawn apart, as if they had nothing to do with each other:
-    the largest of them all is then larger, if anything (the Gaussian correlation inequality; Royen 2014). Four times
-    as many are drawn until no p is near alpha, as far as its Monte Carlo error goes, or `MOST_DRAWN` times as many.
+    All are corrected together by max-T, in the share of alpha that they have. So none
+    can be shown from fewer than 1 / share draws. Metrics of two attributes, or of two
+    nulls, are drawn as if they were independent: if anything, the largest of all is
+    then larger (the Gaussian correlation inequality; Royen 2014). Four times as many
+    draws are made until no p is near alpha, given its Monte Carlo error, up to
+    `MOST_EXCHANGES` times as many.
     """
-    far = [
-        distance(*pair)
-        for pair in zip(
-            metrics, chain(*(world.values for world in worlds)), strict=True
-        )
+    values = [value for world in worlds for value in world.values]
+    distances = [
+        distance(metric, value) for metric, value in zip(metrics, values, strict=True)
     ]
-    first = min(world.most for world in worlds)
-    size, most, null = (
-        max(first, int(1 / (SUMMARY_SHARE * alpha))),
-        MOST_DRAWN * first,
-        np.empty((0, len(far))),
-    )
+    first = min(world.replicates for world in worlds)
+    size = max(first, int(1 / (SUMMARY_SHARE * alpha)))
+    most = MOST_EXCHANGES * first
+
+    null = np.empty((0, len(distances)))
     while True:
-        null = np.vstack(
-            [null, np.column_stack([world.draw(size - len(null)) for world in worlds])]
+        drawn = np.column_stack([world.draw(size - len(null)) for world in worlds])
+        null = np.vstack([null, drawn])
+        null_distances = np.column_stack(
+            [
+                distance(metric, column)
+                for metric, column in zip(metrics, null.T, strict=True)
+            ]
         )
-        apart = np.column_stack(
-            [distance(*pair) for pair in zip(metrics, null.T, strict=True)]
-        )
-        p = multiplicity.max_t(far, apart)
+        p = multiplicity.max_t(distances, null_distances)
         error = np.sqrt(p * (1 - p) / size) / SUMMARY_SHARE
         p = np.minimum(p / SUMMARY_SHARE, 1)
-        if size >= most or not (np.abs(p - alpha) < 4 * error).any():
+        is_near = np.abs(p - alpha) < 4 * error
+        if size >= most or not is_near.any():
             break
         size = min(4 * size, most)
-    own = [p_value(*pair) for pair in zip(far, apart.T, strict=True)]
-    return np.column_stack([null.mean(axis=0), own, p, error])
+
+    p_alone = [
+        p_value(value, column)
+        for value, column in zip(distances, null_distances.T, strict=True)
+    ]
+    return np.column_stack([null.mean(axis=0), p_alone, p, error])
 
 
 def _exact(
     counts: Counts,
     attribute: str,
     enough: np.ndarray,
-    metrics: dict[str, Metric],
+    *,
+    metrics: Mapping[str, Metric],
     minimum: int,
-) -> tuple[dict[tuple, float], list[str]]:
-    """Return aggregates, and values of each group where there is none; and why some that were asked for are missing."""
+) -> tuple[dict[Key, float], list[str]]:
+    """Return aggregates, or values of each group where there is none, and notes.
 
-    def looked_at(
-        name: str, c: int, group: int
-    ) -> int:  # how many cases of a group, on the side where they are fewer
-        mine, gold = counts.attributes[attribute].codes == group, counts.label == c
-        return min(
-            counts.count[mine & (gold if part == "gold" else ~gold)].sum()
-            for part in NEEDS[name]
-        )
-
+    Notes say why metrics that were asked for are missing.
+    """
     examples, _ = _examples(counts, attribute, enough)
     values, _, left_out = observed(examples, metrics, False, np.random.default_rng(0))
-    said = (
-        [f"{name} is left out: {why}." for name, why in left_out.items()]
-        if len(metrics) < len(SUMMARY)
-        else []
-    )
-    values = {
-        key: value
-        for key, (value,) in values.items()
-        if key[2] == ACCUMULATED or key[0] in NEEDS
-    }
-    found = {
-        key: value
-        for key, value in values.items()
-        if key[2] == ACCUMULATED or looked_at(*key) >= minimum
-    }
-    if len(found) < len(values):
-        said.append(
-            f"metrics of a group that has fewer than {minimum} cases for them are left out."
+    notes = []
+    if len(metrics) < len(SUMMARY):
+        notes = [f"{name} is left out: {why}." for name, why in left_out.items()]
+
+    exact = {}
+    has_small_groups = False
+    for (name, code, group), (value,) in values.items():
+        if group == ACCUMULATED:
+            exact[name, code, group] = value
+        elif name in NEEDS:
+            is_in_group = counts.attributes[attribute].codes == group
+            is_class = counts.label == code
+            if _fewest_cases(counts, name, is_in_group, is_class) >= minimum:
+                exact[name, code, group] = value
+            else:
+                has_small_groups = True
+
+    if has_small_groups:
+        notes.append(
+            f"metrics of a group that has fewer than {minimum} cases for them are left "
+            "out."
         )
-    return found, said
+    return exact, notes
+
+
+def _fewest_cases(
+    counts: Counts, metric: str, is_in_group: np.ndarray, is_class: np.ndarray
+) -> int:
+    """Return how many cases of a group a metric uses, on the side with fewer cases."""
+    sides = {"gold": is_class, "other": ~is_class}
+    return min(counts.count[is_in_group & sides[part]].sum() for part in NEEDS[metric])
 
 
 def _examples(
     counts: Counts, attribute: str, enough: np.ndarray, *, wide: bool = False
 ) -> tuple[Examples, int]:
-    """Return the cases of some groups as `measure` has them, with codes for names; and how many kinds there are.
+    """Return the cases of some groups as `measure` takes them, and their kinds.
 
-    wide : with few levels of probabilities, and by source.
+    Groups and classes are codes. With `wide`, there are few levels of probabilities,
+    and cases of different sources are apart.
     """
-    group, several = (
-        counts.attributes[attribute].codes,
-        max(2, len(counts.classes)),
-    )  # a class may never occur
+    group = counts.attributes[attribute].codes
+    classes = max(2, len(counts.classes))  # a class may never occur
     columns = {
         "group": group,
         "label": counts.label,
         "prediction": counts.prediction,
         "count": counts.count,
     }
-    columns |= {"source": counts.source} if wide else {}
+    if wide:
+        columns["source"] = counts.source
+
+    probabilities = None
     if counts.level is not None:
-        # Only that of the class that is measured is known; the others share the rest, and none of them is measured.
         levels, columns["level"] = np.unique(
-            counts.probability(LEVELS if wide else None), return_inverse=True
+            counts.probability(MOST_LEVELS if wide else None), return_inverse=True
         )
-        others = (1 - levels)[:, None] / (several - 1)
-        levels = np.where(
-            np.arange(several) == counts.positive[0], levels[:, None], others
-        )
+        # Only the probability of the measured class is known. The other classes share
+        # the rest; none of them is measured.
+        others = (1 - levels)[:, None] / (classes - 1)
+        is_measured = np.arange(classes) == counts.positive[0]
+        probabilities = np.where(is_measured, levels[:, None], others)
+
     cases = pd.DataFrame(columns)[np.isin(group, enough)].dropna(axis=1)
-    cells = cases.groupby([*cases.columns.drop("count")], as_index=False)["count"].sum()
+    keys = list(cases.columns.drop("count"))
+    cells = cases.groupby(keys, as_index=False)["count"].sum()
     occurring = {*cells["prediction"], *cells.get("label", ())}
+    if probabilities is not None:
+        occurring |= {*counts.positive}
+        probabilities = probabilities[cells.pop("level")]
+
     rows = {name: column.to_numpy() for name, column in cells.items()}
-    level = rows.pop("level", None)
+    rows["group"] = np.searchsorted(enough, rows["group"])
     examples = tied(
         groups=tuple(enough.tolist()),
-        classes=tuple(range(several)),
-        measured=tuple(
-            c for c in counts.positive if c in occurring or level is not None
-        ),
-        probabilities=None if level is None else levels[level],
-        **rows | {"group": np.searchsorted(enough, rows["group"])},
+        classes=tuple(range(classes)),
+        measured=tuple(code for code in counts.positive if code in occurring),
+        probabilities=probabilities,
+        **rows,
     )
     return examples, len(cells)

@@ -152,7 +152,7 @@ def test_identical_groups_are_as_near_as_can_be():
 
 @pytest.mark.slow
 def test_fair_models_are_hardly_ever_accused(monkeypatch):
-    for name in ("REPLICATES", "FEWEST"):
+    for name in ("REPLICATES", "FEWEST_REPLICATES"):
         monkeypatch.setattr(summary, name, 99)
     metrics = ["FPED", "TPRGap", "ParityGap", "AccuracyDifference", "AvgGF", "BPSNGap"]
     audits, accused = 40, 0
@@ -237,7 +237,7 @@ def test_draws_are_enough_for_the_strictest_question(monkeypatch):
     asked = []
     drawn = summary.replicated
     monkeypatch.setattr(summary, "REPLICATES", 19)
-    monkeypatch.setattr(summary, "FEWEST", 19)
+    monkeypatch.setattr(summary, "FEWEST_REPLICATES", 19)
     monkeypatch.setattr(
         summary, "replicated", lambda *a, **k: asked.append(k) or drawn(*a, **k)
     )
@@ -284,7 +284,7 @@ def test_whole_sources_are_drawn_and_exchanged():
 
 
 def test_too_many_profiles_get_values_only(monkeypatch):
-    monkeypatch.setattr(summary, "BUDGET", 10)
+    monkeypatch.setattr(summary, "WEIGHTS_PER_ATTRIBUTE", 10)
     found = audited(people(300))
     assert found["value"].notna().all() and found[
         ["low", "high", "null", "p"]
