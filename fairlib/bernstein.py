@@ -38,6 +38,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from fairlib.checks import checked, examples, shown
@@ -85,7 +86,7 @@ def groupwise_disparity(cost: ArrayLike, membership: ArrayLike) -> float:
 
 def amortized_disparity(
     cost: ArrayLike, membership: ArrayLike, *, proportions: ArrayLike | None = None
-) -> np.ndarray:
+) -> ndarray:
     """Return the disparity as each single example estimates it.
 
     δ̂(x, f; c) = c(y, ŷ) f(x) / Pr[f = f(x)]
@@ -261,7 +262,7 @@ def interval(
 
 def demographic_parity(
     label: ArrayLike, prediction: ArrayLike, protected: ArrayLike
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[ndarray, ndarray]:
     """Return the cost and membership whose disparity is the gap in rejection rates.
 
     c(y, ŷ) = 1 - ŷ, and every example is annotated.
@@ -298,7 +299,7 @@ def demographic_parity(
 
 def equal_opportunity(
     label: ArrayLike, prediction: ArrayLike, protected: ArrayLike
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[ndarray, ndarray]:
     """Return the cost and membership whose disparity is the gap in miss rates.
 
     c(y, ŷ) = 1 - ŷ, and only examples with y = 1 are annotated.
@@ -336,7 +337,7 @@ def equal_opportunity(
 
 def equalized_odds(
     label: ArrayLike, prediction: ArrayLike, protected: ArrayLike
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[ndarray, ndarray]:
     """Return the cost and membership whose disparity is the gap in error rates.
 
     c(y, ŷ) = 1[y ≠ ŷ], and every example is annotated.
@@ -503,7 +504,7 @@ def smallest_bias(
 
 def _constants(
     variance: ArrayLike, gamma: ArrayLike, max_cost: ArrayLike, confidence: ArrayLike
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[ndarray, ndarray, ndarray]:
     """Return σ², 2 C / (3 γ) and log[(1 - ρ)/2], which eq. 2 to 4 share."""
     share = checked(
         "gamma", gamma, "in (0, 0.5]", lambda gamma: (gamma > 0) & (gamma <= 0.5)
@@ -526,7 +527,7 @@ def _constants(
     return sigma_squared, 2 * largest_cost / (3 * share), np.log((1 - rho) / 2)
 
 
-def _checked_proportions(proportions: ArrayLike) -> np.ndarray:
+def _checked_proportions(proportions: ArrayLike) -> ndarray:
     """Return the shares of the two groups in the population."""
     shares = checked(
         "proportions", proportions, "in (0, 1)", lambda share: (share > 0) & (share < 1)
@@ -541,7 +542,7 @@ def _checked_proportions(proportions: ArrayLike) -> np.ndarray:
 
 def _outcomes(
     label: ArrayLike, prediction: ArrayLike, protected: ArrayLike
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[ndarray, ndarray, ndarray]:
     """Return the labels and predictions as 0 or 1, and the memberships as +1 or -1."""
     arguments = {"label": label, "prediction": prediction, "protected": protected}
     outcomes = [
@@ -557,6 +558,6 @@ def _outcomes(
     return labels, predictions, 2 * in_protected_group - 1
 
 
-def _plain(values: np.ndarray) -> Any:
+def _plain(values: ndarray) -> Any:
     """Return a Python number for a scalar, and an array as it is."""
     return values.item() if values.ndim == 0 else values

@@ -6,6 +6,7 @@ An error names the argument, says what is allowed and shows what was found.
 from collections.abc import Callable, Collection
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 _MOST_SHOWN = 3  # values in an error message
@@ -15,8 +16,8 @@ def checked(
     name: str,
     values: ArrayLike,
     allowed: str,
-    test: Callable[[np.ndarray], ArrayLike],
-) -> np.ndarray:
+    test: Callable[[ndarray], ArrayLike],
+) -> ndarray:
     """Return values as an array of floats, after a check of every one of them.
 
     Parameters
@@ -124,7 +125,7 @@ def check_confidence(confidence: float) -> None:
     )
 
 
-def costs(name: str, values: ArrayLike, max_cost: float | None = None) -> np.ndarray:
+def costs(name: str, values: ArrayLike, max_cost: float | None = None) -> ndarray:
     """Return a list of costs as an array, after a check.
 
     Parameters
@@ -172,7 +173,7 @@ def examples(
     *,
     max_cost: float | None = None,
     name: str = "membership",
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[ndarray, ndarray]:
     """Return the cost and the group of each example as arrays, after a check.
 
     Parameters

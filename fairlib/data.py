@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pandas as pd
+from pandas import DataFrame
 
 from fairlib.checks import check_word
 
@@ -44,10 +45,10 @@ class _Recipe(Protocol):
     @property
     def ready(self) -> bool: ...
 
-    def __call__(self, *, bundle: bool = False) -> pd.DataFrame: ...
+    def __call__(self, *, bundle: bool = False) -> DataFrame: ...
 
 
-def load(name: str, source: str = "auto") -> pd.DataFrame:
+def load(name: str, source: str = "auto") -> DataFrame:
     """Return a table of the project.
 
     Parameters
@@ -129,7 +130,7 @@ def recipe_of(name: str) -> _Recipe:
     return getattr(module, name)
 
 
-def provenance(frame: pd.DataFrame) -> str:
+def provenance(frame: DataFrame) -> str:
     """Say in half a sentence where a table comes from, for the caption of a figure.
 
     Parameters
@@ -227,7 +228,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def write_csv(frame: pd.DataFrame, path: Path) -> None:
+def write_csv(frame: DataFrame, path: Path) -> None:
     """Write a table as a CSV file that is the same on every machine.
 
     Parameters
@@ -249,7 +250,7 @@ def _is_at_hand(name: str) -> bool:
     return originals_folder().is_dir() and recipe_of(name).ready
 
 
-def _bundled(name: str) -> pd.DataFrame:
+def _bundled(name: str) -> DataFrame:
     """Read a table that ships with the project."""
     facts = card(name)
     path = BUNDLED / name / facts["file"]

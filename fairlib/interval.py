@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 from scipy import stats
 
@@ -107,12 +108,12 @@ class Interval:
 
 
 def bisection(
-    rejects: Callable[[np.ndarray], np.ndarray],
+    rejects: Callable[[ndarray], ndarray],
     low: ArrayLike,
     high: ArrayLike,
     *,
     steps: int,
-) -> np.ndarray:
+) -> ndarray:
     """Search for the value at which a test begins to accept, by halving a range.
 
     The test must reject `low`, accept `high` and change its answer once in between. The
@@ -209,7 +210,7 @@ def over_runs(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
 
 def bootstrap(
     counts: ArrayLike,
-    statistic: Callable[[np.ndarray], ArrayLike],
+    statistic: Callable[[ndarray], ArrayLike],
     *,
     resamples: int = 2000,
     confidence: float = 0.95,
@@ -307,7 +308,7 @@ def bootstrap(
 
 
 def _percentiles(
-    drawn_values: np.ndarray, estimate: float, confidence: float
+    drawn_values: ndarray, estimate: float, confidence: float
 ) -> tuple[float, float]:
     """Return both ends of a percentile interval; they enclose the estimate."""
     is_undefined = np.isnan(drawn_values + estimate)

@@ -20,6 +20,8 @@ from typing import TypeAlias
 import jinja2
 import numpy as np
 import pandas as pd
+from numpy import ndarray
+from pandas import DataFrame, Series
 
 from fairlib.checks import check_word
 from fairlib.data import DATA, FIGURES, ROOT, write_csv, write_whole
@@ -103,7 +105,7 @@ class Claim:
 
 
 @cache
-def published() -> pd.DataFrame:
+def published() -> DataFrame:
     """Return all claims that the papers print.
 
     Returns
@@ -199,7 +201,7 @@ def record(
     *,
     details: Mapping[str, str] | None = None,
     basis: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
+) -> DataFrame:
     """Write what a notebook computed to `build/ledger/<notebook>.csv`.
 
     Parameters
@@ -238,7 +240,7 @@ def record(
     other_basis = basis or {}
     _check_answers(notebook, basis_of_claim, values, detail_of_claim)
 
-    table = pd.DataFrame(
+    table = DataFrame(
         check(
             f"{paper}/{name}",
             values.get(name),
@@ -251,7 +253,7 @@ def record(
     return table
 
 
-def assemble() -> pd.DataFrame:
+def assemble() -> DataFrame:
     """Put together what all notebooks recorded.
 
     Returns
@@ -282,7 +284,7 @@ def assemble() -> pd.DataFrame:
     return answers.set_index("id").loc[claims.index].reset_index()
 
 
-def verdicts(table: pd.DataFrame) -> pd.DataFrame:
+def verdicts(table: DataFrame) -> DataFrame:
     """Return the verdict of each experiment.
 
     An experiment is judged by its statements, if it has any, and otherwise by its
@@ -316,7 +318,7 @@ def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def sentence(experiments: pd.DataFrame) -> str:
+def sentence(experiments: DataFrame) -> str:
     """Say how many experiments have which verdict.
 
     Parameters
@@ -342,7 +344,7 @@ def sentence(experiments: pd.DataFrame) -> str:
     return ", ".join(phrases)
 
 
-def as_markdown(table: pd.DataFrame, experiments: pd.DataFrame) -> str:
+def as_markdown(table: DataFrame, experiments: DataFrame) -> str:
     """Return the ledger as a page of Markdown.
 
     Parameters
@@ -380,7 +382,7 @@ def as_markdown(table: pd.DataFrame, experiments: pd.DataFrame) -> str:
     )
 
 
-def draw(experiments: pd.DataFrame) -> None:
+def draw(experiments: DataFrame) -> None:
     """Draw the verdicts: one bar per experiment, with its claims by status.
 
     Parameters
@@ -451,14 +453,14 @@ def main(arguments: list[str]) -> None:
     sys.stdout.write(f"ledger: {sentence(experiments)}\n")
 
 
-def _read(path: Path) -> pd.DataFrame:
+def _read(path: Path) -> DataFrame:
     """Read a table whose values are all text."""
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
 def _check_answers(
     notebook: str,
-    basis_of_claim: pd.Series,
+    basis_of_claim: Series,
     values: Mapping[str, Value | None],
     details: Mapping[str, str],
 ) -> None:
@@ -479,7 +481,7 @@ def _check_answers(
         )
 
 
-def _note(row: pd.Series, basis: str, detail: str | None) -> str:
+def _note(row: Series, basis: str, detail: str | None) -> str:
     """Return the note of a claim; the published note holds for its own basis only."""
     if basis != row["basis"]:
         return detail or ""
@@ -494,9 +496,7 @@ def _note(row: pd.Series, basis: str, detail: str | None) -> str:
     return note
 
 
-def _computed_numbers(
-    row: pd.Series, value: Value | None, basis: str
-) -> np.ndarray | None:
+def _computed_numbers(row: Series, value: Value | None, basis: str) -> ndarray | None:
     """Return what was computed, as numbers, after a check; None if there is nothing."""
     if basis == "open":
         if value is not None:
@@ -520,7 +520,7 @@ def _computed_numbers(
     return numbers
 
 
-def _status(row: pd.Series, computed: np.ndarray | None, basis: str) -> str:
+def _status(row: Series, computed: ndarray | None, basis: str) -> str:
     """Return the status that follows from what was computed, and on what basis."""
     if_it_agrees, if_not = BASES[basis]
     if computed is not None and _agrees(row, computed, basis):
@@ -528,7 +528,7 @@ def _status(row: pd.Series, computed: np.ndarray | None, basis: str) -> str:
     return if_not
 
 
-def _agrees(row: pd.Series, computed: np.ndarray, basis: str) -> bool:
+def _agrees(row: Series, computed: ndarray, basis: str) -> bool:
     """Return whether what was computed agrees with what is printed."""
     if row["kind"] == "statement":
         return bool(computed[0])
@@ -542,7 +542,7 @@ def _agrees(row: pd.Series, computed: np.ndarray, basis: str) -> bool:
     return all(map(_equal_after_rounding, printed, computed))
 
 
-def _printed_numbers(row: pd.Series) -> list[str]:
+def _printed_numbers(row: Series) -> list[str]:
     """Return the numbers that are printed; a statement is printed as true."""
     if row["kind"] == "statement":
         return ["1"]
@@ -557,13 +557,13 @@ def _equal_after_rounding(printed: str, value: float) -> bool:
     return distance <= unit_of_last_digit * _TOLERANCE_IN_UNITS
 
 
-def _printed_text(row: pd.Series) -> str:
+def _printed_text(row: Series) -> str:
     """Write what is printed, with its error and its unit."""
     error = f" ± {row['error']}" if row["error"] else ""
     return f"{row['printed']}{error}{row['unit']}"
 
 
-def _written(row: pd.Series, computed: np.ndarray) -> str:
+def _written(row: Series, computed: ndarray) -> str:
     """Write what was computed."""
     if row["kind"] == "statement":
         return "holds" if computed[0] else "does not hold"
@@ -572,15 +572,13 @@ def _written(row: pd.Series, computed: np.ndarray) -> str:
     return f"({numbers})" if row["kind"] == "interval" else numbers
 
 
-def _count_statuses(claims: pd.DataFrame, experiments: pd.Index) -> pd.DataFrame:
+def _count_statuses(claims: DataFrame, experiments: pd.Index) -> DataFrame:
     """Count the claims of each experiment by their status."""
     counts = pd.crosstab(claims["experiment"], claims["status"])
     return counts.reindex(index=experiments, columns=STATUSES, fill_value=0)
 
 
-def _with_genuine_files(
-    experiments: pd.DataFrame, claims: pd.DataFrame
-) -> pd.DataFrame:
+def _with_genuine_files(experiments: DataFrame, claims: DataFrame) -> DataFrame:
     """Return the experiments; nothing stands in if genuine files took every place."""
     before = claims["id"].map(published()["basis"])
     is_new = (claims["basis"] == "original") & before.isin(["substitute", "open"])

@@ -21,7 +21,6 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -29,6 +28,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
+from pandas import DataFrame
 from seaborn.utils import relative_luminance
 
 from fairlib.data import FIGURES, write_whole
@@ -209,9 +209,9 @@ def intervals(
 
 
 def heatmap(
-    values: pd.DataFrame,
+    values: DataFrame,
     *,
-    shade: pd.DataFrame | None = None,
+    shade: DataFrame | None = None,
     ax: Axes | None = None,
     digits: int = 3,
     signed: bool = False,
@@ -280,7 +280,7 @@ def heatmap(
 
 def curves(
     x: ArrayLike,
-    lines: Mapping[str, ArrayLike] | pd.DataFrame,
+    lines: Mapping[str, ArrayLike] | DataFrame,
     *,
     looks: Iterable[tuple[str, str]] = (
         ("-", "blue"),
@@ -318,7 +318,7 @@ def curves(
 
 
 def intervals_by_name(
-    tables: Mapping[str, pd.DataFrame],
+    tables: Mapping[str, DataFrame],
     *,
     spread: float = 0.34,
     colours: Sequence[str] = tuple(COLOURS),

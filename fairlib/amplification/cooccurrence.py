@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike, DTypeLike
 
 from fairlib.checks import checked
@@ -54,9 +55,9 @@ class Counts:
     """
 
     n: float
-    attribute: np.ndarray
-    task: np.ndarray
-    joint: np.ndarray
+    attribute: ndarray
+    task: ndarray
+    joint: ndarray
     attributes: tuple = ()
     tasks: tuple = ()
 
@@ -86,12 +87,12 @@ class Counts:
             object.__setattr__(self, field, names)
 
     @property
-    def task_given_attribute(self) -> np.ndarray:
+    def task_given_attribute(self) -> ndarray:
         """P(T_t = 1 | A_a = 1), |A| x |T|; NaN where an attribute never occurs."""
         return _ratio(self.joint, self.attribute[:, None])
 
     @property
-    def attribute_given_task(self) -> np.ndarray:
+    def attribute_given_task(self) -> ndarray:
         """P(A_a = 1 | T_t = 1), |A| x |T|; NaN where a task never occurs."""
         return _ratio(self.joint, self.task[None, :])
 
@@ -162,7 +163,7 @@ def count(
     )
 
 
-def indicators(named: Mapping[str, ArrayLike]) -> list[np.ndarray]:
+def indicators(named: Mapping[str, ArrayLike]) -> list[ndarray]:
     """Return arrays of 0 and 1 as matrices, or raise an error that names the array.
 
     Parameters
@@ -196,15 +197,15 @@ def indicators(named: Mapping[str, ArrayLike]) -> list[np.ndarray]:
 
 
 def blocks(
-    *arrays: np.ndarray, kind: DTypeLike = np.float64
-) -> Iterator[tuple[np.ndarray, ...]]:
+    *arrays: ndarray, kind: DTypeLike = np.float64
+) -> Iterator[tuple[ndarray, ...]]:
     """Yield the rows of the arrays in blocks, converted to the type `kind`."""
     for start in range(0, len(arrays[0]), _ROWS_PER_BLOCK):
         end = start + _ROWS_PER_BLOCK
         yield tuple(array[start:end].astype(kind, copy=False) for array in arrays)
 
 
-def _matrix(name: str, values: ArrayLike, *, probabilities: bool) -> np.ndarray:
+def _matrix(name: str, values: ArrayLike, *, probabilities: bool) -> ndarray:
     """Return an array as a matrix that holds 0 and 1, or probabilities."""
     array = np.asarray(values)
 
@@ -227,7 +228,7 @@ def _matrix(name: str, values: ArrayLike, *, probabilities: bool) -> np.ndarray:
 
 
 def _check_range(
-    name: str, matrix: np.ndarray, columns: Sequence | None, *, probabilities: bool
+    name: str, matrix: ndarray, columns: Sequence | None, *, probabilities: bool
 ) -> None:
     """Raise an error for the first value that is not 0, 1 or a probability."""
     allowed = "probabilities in [0, 1]" if probabilities else "0 or 1"
@@ -250,7 +251,7 @@ def _check_range(
             )
 
 
-def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+def _ratio(part: ndarray, whole: ndarray) -> ndarray:
     """Divide; where the whole is 0, the ratio is NaN."""
     return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
 

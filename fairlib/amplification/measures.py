@@ -22,7 +22,9 @@ from dataclasses import dataclass
 import narwhals as nw
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 from numpy.typing import ArrayLike
+from pandas import DataFrame, Series
 
 from fairlib import tables
 from fairlib.amplification import cooccurrence
@@ -41,7 +43,7 @@ def mals(
     attribute_predicted: ArrayLike,
     *,
     pairs: bool = False,
-) -> float | pd.DataFrame:
+) -> float | DataFrame:
     """Return BiasAmp_MALS, the older measure of bias amplification.
 
     It asks whether the groups that have most examples of a task are predicted to have
@@ -98,7 +100,7 @@ def attribute_to_task(
     *,
     train: Counts | Sequence[ArrayLike] | None = None,
     pairs: bool = False,
-) -> float | pd.DataFrame:
+) -> float | DataFrame:
     """Return BiasAmp A->T: does the attribute sway the prediction of the task?
 
     The value is positive if the model predicts a task more often for the groups that
@@ -152,7 +154,7 @@ def task_to_attribute(
     *,
     train: Counts | Sequence[ArrayLike] | None = None,
     pairs: bool = False,
-) -> float | pd.DataFrame:
+) -> float | DataFrame:
     """Return BiasAmp T->A: does the task sway the prediction of the attribute?
 
     The value is positive if the model sees a group more often in examples of the tasks
@@ -204,7 +206,7 @@ def from_counts(
     train: Counts | Sequence[ArrayLike] | None = None,
     ties: str = "negative",
     pairs: bool = False,
-) -> float | pd.DataFrame:
+) -> float | DataFrame:
     """Return any of the three measures of bias amplification, from counts.
 
     Parameters
@@ -263,7 +265,7 @@ def from_counts(
         "n": table.n.ravel(),
         "reason": table.reason.ravel(),
     }
-    return pd.DataFrame(columns, index=names).reset_index()
+    return DataFrame(columns, index=names).reset_index()
 
 
 def from_table(
@@ -276,7 +278,7 @@ def from_table(
     train=None,
     count: str | None = None,
     pairs: bool = False,
-) -> float | pd.DataFrame:
+) -> float | DataFrame:
     """Return bias amplification from the columns of a table.
 
     Parameters
@@ -336,7 +338,7 @@ def from_table(
 
 def directions(
     train: Counts, *, direction: str = "A->T", ties: str = "negative"
-) -> np.ndarray:
+) -> ndarray:
     """Return y_at: which attributes and tasks the data associate with each other.
 
     Parameters
@@ -402,14 +404,14 @@ def directions(
 class Pairs:
     """The table of pairs of an attribute and a task, |A| x |T| each."""
 
-    y: np.ndarray
-    delta: np.ndarray
-    amplification: np.ndarray
-    n: np.ndarray
-    reason: np.ndarray
+    y: ndarray
+    delta: ndarray
+    amplification: ndarray
+    n: ndarray
+    reason: ndarray
 
     @property
-    def defined(self) -> np.ndarray:
+    def defined(self) -> ndarray:
         """Whether a pair has a value."""
         return self.reason == ""
 
@@ -536,7 +538,7 @@ def counts_of(
 
 def _columns(
     table, roles: Mapping[str, str | Sequence[str]], count: str | None
-) -> dict[str, pd.DataFrame | pd.Series]:
+) -> dict[str, DataFrame | Series]:
     """Return the distinct rows of a table by the roles of their columns.
 
     The entry "weight" is the number of examples that each row stands for.

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame, Series
 
 from fairlib.auditing.setting import ROLES, Columns
 
 
 def table_of_arrays(
     groups, parts: Mapping[str, object], *, threshold: float
-) -> tuple[pd.DataFrame, Columns]:
+) -> tuple[DataFrame, Columns]:
     """Return a table that holds arrays, and which of its columns plays which part.
 
     Parameters
@@ -46,7 +46,7 @@ def table_of_arrays(
     _check_shapes(arrays)
     series = {name: _as_series(values) for name, values in arrays.items()}
     columns = Columns(group=group, threshold=threshold, **names)  # type: ignore[arg-type]
-    return pd.DataFrame(series), columns
+    return DataFrame(series), columns
 
 
 def _check_shapes(arrays: Mapping) -> None:
@@ -64,8 +64,8 @@ def _check_shapes(arrays: Mapping) -> None:
             )
 
 
-def _as_series(values) -> pd.Series:
+def _as_series(values) -> Series:
     """Return an array as a series of pandas whose index counts rows."""
     if hasattr(values, "to_pandas"):
-        return pd.Series(values.to_pandas()).reset_index(drop=True)
-    return pd.Series(values).reset_index(drop=True)
+        return Series(values.to_pandas()).reset_index(drop=True)
+    return Series(values).reset_index(drop=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-import pandas as pd
+from pandas import Series
 
 from fairlib.auditing.attributes import label_text, spelled
 from fairlib.auditing.setting import Columns
@@ -34,9 +34,7 @@ class Classes:
 NO_CLASSES = Classes(values=[], names=(), positive=())
 
 
-def as_one_type(
-    outcomes: dict[str, pd.Series], notes: list[str]
-) -> dict[str, pd.Series]:
+def as_one_type(outcomes: dict[str, Series], notes: list[str]) -> dict[str, Series]:
     """Read "1" and 1 as one class if they are in different columns, and "1" and "1.0".
 
     Parameters
@@ -74,7 +72,7 @@ def as_one_type(
 
 
 def classes_of(
-    outcomes: dict[str, pd.Series], columns: Columns, positive: object
+    outcomes: dict[str, Series], columns: Columns, positive: object
 ) -> Classes:
     """Return the classes of some columns, their names, and which are measured.
 
@@ -115,7 +113,7 @@ def classes_of(
     return Classes(values=values, names=tuple(names), positive=tuple(measured))
 
 
-def _check_there_are_few(outcomes: dict[str, pd.Series]) -> None:
+def _check_there_are_few(outcomes: dict[str, Series]) -> None:
     """Raise if a column holds so many values that they cannot be classes."""
     for role, column in outcomes.items():
         count = len(distinct([column]))
@@ -130,7 +128,7 @@ def _check_there_are_few(outcomes: dict[str, pd.Series]) -> None:
 
 
 def _check_classes_are_shared(
-    outcomes: dict[str, pd.Series], values: list, held: str
+    outcomes: dict[str, Series], values: list, held: str
 ) -> None:
     """Raise if labels and predictions have no class in common.
 
@@ -166,7 +164,7 @@ def _check_probability_has_one_class(
 
 
 def _with_the_class_of_the_threshold(
-    outcomes: dict[str, pd.Series], columns: Columns, values: list, positive: object
+    outcomes: dict[str, Series], columns: Columns, values: list, positive: object
 ) -> list:
     """Return the classes with those that no column of predictions has named."""
     if columns.prediction is not None:

@@ -252,7 +252,7 @@ def _add(parser: argparse.ArgumentParser, option: Option) -> None:
         help_text = f"{help_text} (default: {default})"
     parser.add_argument(
         f"--{option.name}",
-        type=option.kind,
+        type=option.type,
         default=default,
         metavar=option.metavar,
         help=help_text,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from pandas import DataFrame, Series
 from tqdm import tqdm
 
 from fairlib.auditing import comparing
@@ -31,7 +32,7 @@ class Compared:
 
     questions: Questions
     contrast: Contrast
-    rows: pd.DataFrame
+    rows: DataFrame
 
 
 def compare_groups(questions: Questions, *, progress: bool = False) -> Compared:
@@ -45,7 +46,7 @@ def compare_groups(questions: Questions, *, progress: bool = False) -> Compared:
         Show a bar on the error stream where it takes more than 2 s.
     """
     about = [
-        pd.DataFrame(question.sums.about(question.family))
+        DataFrame(question.sums.about(question.family))
         for question in questions.questions
     ]
 
@@ -62,9 +63,7 @@ def compare_groups(questions: Questions, *, progress: bool = False) -> Compared:
     )
 
 
-def _numbers(
-    contrast: Contrast, rates: pd.Series, questions: Questions
-) -> pd.DataFrame:
+def _numbers(contrast: Contrast, rates: Series, questions: Questions) -> DataFrame:
     """Return the columns that do not depend on how many comparisons there are."""
     setting = questions.setting
     cost = questions.counts.cost
@@ -77,7 +76,7 @@ def _numbers(
     units, units_against = contrast.units.astype(np.int64)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(contrast.span == 1, value / value_against, np.nan)
-    return pd.DataFrame(
+    return DataFrame(
         {
             "n": n,
             "n_against": n_against,
@@ -93,7 +92,7 @@ def _numbers(
     )
 
 
-def _decide(rows: pd.DataFrame, contrast: Contrast, setting: Setting) -> None:
+def _decide(rows: DataFrame, contrast: Contrast, setting: Setting) -> None:
     """Add p-values for all comparisons together, intervals, verdicts and plans.
 
     The correction is Holm's. Max-T would need all comparisons for every draw.
@@ -139,12 +138,12 @@ def _decide(rows: pd.DataFrame, contrast: Contrast, setting: Setting) -> None:
         )
 
 
-def _is_hint(p: pd.Series, tested: int, alpha: float) -> pd.Series:
+def _is_hint(p: Series, tested: int, alpha: float) -> Series:
     """Whether a comparison is rare by chance: less than one such among all of them."""
     return (p <= alpha) & (p * tested <= 1)
 
 
-def _add_intervals(rows: pd.DataFrame, contrast: Contrast, level: np.ndarray) -> None:
+def _add_intervals(rows: DataFrame, contrast: Contrast, level: np.ndarray) -> None:
     """Add the intervals of differences and ratios at a level for each comparison."""
     rows["confidence"] = 1 - level
     rows["low"], rows["high"] = comparing.ends(contrast, level)

@@ -35,6 +35,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
+from numpy import ndarray
 from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from fairlib.auditing.groups import Family
@@ -48,7 +49,7 @@ _ROUNDING = 1e-12  # sums of squares that are this small are 0
 _MOST_DOUBLINGS = 40.0  # nobody can add more than 2^40 cases
 _SMALLEST_POSITIVE = 1e-300  # in place of 0 as a divisor
 
-Ends = tuple[np.ndarray, np.ndarray]
+Ends = tuple[ndarray, ndarray]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,25 +85,25 @@ class Contrast:
         For costs, the third central moment of the means.
     """
 
-    n: np.ndarray
-    value: np.ndarray
-    units: np.ndarray
-    worth: np.ndarray
-    freedom: np.ndarray
-    correlation: np.ndarray
-    span: np.ndarray
-    variance: np.ndarray
-    variance_others: np.ndarray
-    expected: np.ndarray
-    third: np.ndarray | float = 0.0
+    n: ndarray
+    value: ndarray
+    units: ndarray
+    worth: ndarray
+    freedom: ndarray
+    correlation: ndarray
+    span: ndarray
+    variance: ndarray
+    variance_others: ndarray
+    expected: ndarray
+    third: ndarray | float = 0.0
 
     @property
-    def difference(self) -> np.ndarray:
+    def difference(self) -> ndarray:
         """The mean of the group minus the mean of the other side."""
         return self.value[0] - self.value[1]
 
     @cached_property
-    def p(self) -> np.ndarray:
+    def p(self) -> ndarray:
         """The level at which the interval of each difference just excludes 0.
 
         NaN where the difference is undefined or the costs are too skewed.
@@ -125,7 +126,7 @@ class Contrast:
         return np.where(is_undefined, np.nan, 2 * ndtr(-z))
 
     @property
-    def _is_too_skewed(self) -> np.ndarray:
+    def _is_too_skewed(self) -> ndarray:
         """Whether a mean has fewer than 10 g² cases, where g is their skewness.
 
         Cochran (1977), Sampling techniques.
@@ -139,7 +140,7 @@ class Contrast:
 def contrast(sums: Sums, family: Family) -> Contrast:
     """Return what both sides of each comparison of a family say, and how surely."""
 
-    def sides(per_cell: np.ndarray) -> np.ndarray:
+    def sides(per_cell: ndarray) -> ndarray:
         per_group = family.total(per_cell)
         both = [per_group[family.compared], family.others(per_group)]
         return np.stack(both).astype(float)
@@ -152,7 +153,7 @@ def contrast(sums: Sums, family: Family) -> Contrast:
         if family.source is not None:
             return _from_sources(sums, family, cases=cases, n=n, mean=mean)
 
-        def moment(a: int, b: int) -> np.ndarray:
+        def moment(a: int, b: int) -> ndarray:
             return sides(sums.power(a, b))
 
         if not sums.of_shares:
@@ -179,12 +180,12 @@ def contrast(sums: Sums, family: Family) -> Contrast:
 
 def _from_moments(
     sums: Sums,
-    moment: Callable[[int, int], np.ndarray],
+    moment: Callable[[int, int], ndarray],
     *,
-    cases: np.ndarray,
-    n: np.ndarray,
-    mean: np.ndarray,
-    shared: np.ndarray | float = 0.0,
+    cases: ndarray,
+    n: ndarray,
+    mean: ndarray,
+    shared: ndarray | float = 0.0,
 ) -> Contrast:
     """Return a contrast whose precision follows from how much units vary.
 
@@ -232,7 +233,7 @@ def _from_moments(
 
 
 def _from_sources(
-    sums: Sums, family: Family, *, cases: np.ndarray, n: np.ndarray, mean: np.ndarray
+    sums: Sums, family: Family, *, cases: ndarray, n: ndarray, mean: ndarray
 ) -> Contrast:
     """Return a contrast whose units are sources, which both sides may share."""
     moment, shared = _over_sources(sums, family, mean)
@@ -251,8 +252,8 @@ def _from_sources(
 
 
 def _over_sources(
-    sums: Sums, family: Family, mean: np.ndarray
-) -> tuple[Callable[[int, int], np.ndarray], np.ndarray]:
+    sums: Sums, family: Family, mean: ndarray
+) -> tuple[Callable[[int, int], ndarray], ndarray]:
     """Return Σ nᵃ kᵇ over sources, as a function of a and b, and Σ r r'.
 
     Sources that a group has no case of are summed up once for all groups. So the cost
@@ -281,10 +282,10 @@ def _over_sources(
     others_n = whole_n[source] - itself * n
     others_k = whole_k[source] - itself * k
 
-    def by_group(values: np.ndarray) -> np.ndarray:
+    def by_group(values: ndarray) -> ndarray:
         return np.bincount(group, values, minlength=mean.shape[1])
 
-    def moment(a: int, b: int) -> np.ndarray:
+    def moment(a: int, b: int) -> ndarray:
         of_group = by_group(n**a * k**b)
         whole_of_touched = by_group(whole_n[source] ** a * whole_k[source] ** b)
         others_of_touched = by_group(others_n**a * others_k**b)
@@ -296,20 +297,20 @@ def _over_sources(
     return moment, by_group(residuals * residuals_of_others)
 
 
-def _number_of_equal_units(n: np.ndarray, n2: np.ndarray) -> np.ndarray:
+def _number_of_equal_units(n: ndarray, n2: ndarray) -> ndarray:
     """Return (Σ n)² / Σ n², rounded down: as many units of equal size weigh as much."""
     return np.floor(np.nan_to_num(n**2 / n2) * (1 + _ROUNDING))
 
 
 def _worth(
-    n: np.ndarray,
-    mean: np.ndarray,
+    n: ndarray,
+    mean: ndarray,
     *,
-    n2: np.ndarray,
-    n3: np.ndarray,
-    squares: np.ndarray,
-    shared: np.ndarray | float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n2: ndarray,
+    n3: ndarray,
+    squares: ndarray,
+    shared: ndarray | float,
+) -> tuple[ndarray, ndarray, ndarray]:
     """Return what both sides are worth, their degrees of freedom, and the correlation.
 
     With h = n / Σ n, independent cases have E Σ r² = σ² Σ n (1 - Σ h²). Then Σ r² has
@@ -351,7 +352,7 @@ def _worth(
     return worth, freedom, np.clip(correlation, -1, 1)
 
 
-def _largest_variance(mean: np.ndarray, span: np.ndarray | float) -> np.ndarray:
+def _largest_variance(mean: ndarray, span: ndarray | float) -> ndarray:
     """Return the largest variance that values with this mean can have."""
     return (mean + span - 1) * (1 - mean)
 
@@ -366,7 +367,7 @@ def joined(parts: list[Contrast]) -> Contrast:
     return Contrast(**arrays)
 
 
-def ends(compared: Contrast, alpha: np.ndarray | float) -> Ends:
+def ends(compared: Contrast, alpha: ndarray | float) -> Ends:
     """Return the ends of intervals for the differences.
 
     Each interval misses the true difference with probability at most `alpha`.
@@ -377,7 +378,7 @@ def ends(compared: Contrast, alpha: np.ndarray | float) -> Ends:
     return _agreeing_with_p(compared, alpha, low=low, high=high, null=0.0)
 
 
-def limits(compared: Contrast, alpha: np.ndarray | float) -> Ends:
+def limits(compared: Contrast, alpha: ndarray | float) -> Ends:
     """Return the ends of intervals for the shares of both sides, (2, groups)."""
     z = -ndtri(alpha / 2)
     low = _limit(compared.value, compared.worth, compared.freedom, z)
@@ -385,7 +386,7 @@ def limits(compared: Contrast, alpha: np.ndarray | float) -> Ends:
     return low, 1 - low_of_rest
 
 
-def ratio_ends(compared: Contrast, alpha: np.ndarray | float) -> Ends:
+def ratio_ends(compared: Contrast, alpha: ndarray | float) -> Ends:
     """Return the ends of intervals for the ratios of both sides' shares.
 
     They exclude 1 where the intervals of `ends` exclude 0. An end is a ratio r with
@@ -419,8 +420,8 @@ def ratio_ends(compared: Contrast, alpha: np.ndarray | float) -> Ends:
 
 
 def _quadratic(
-    compared: Contrast, a: np.ndarray, b: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    compared: Contrast, a: ndarray, b: ndarray
+) -> tuple[ndarray, ndarray, ndarray, ndarray]:
     """Return s, h, c and √(h² - s c) of the equation s r² - 2 h r + c = 0."""
     share, other = compared.value
     square = other**2 - b**2
@@ -431,10 +432,10 @@ def _quadratic(
 
 def _agreeing_with_p(
     compared: Contrast,
-    alpha: np.ndarray | float,
+    alpha: ndarray | float,
     *,
-    low: np.ndarray,
-    high: np.ndarray,
+    low: ndarray,
+    high: ndarray,
     null: float,
 ) -> Ends:
     """Return ends that include "no difference" where p is more than alpha.
@@ -452,7 +453,7 @@ def _agreeing_with_p(
 
 
 def _with_sides_exchanged(
-    compared: Contrast, *, where: np.ndarray | bool = True
+    compared: Contrast, *, where: ndarray | bool = True
 ) -> Contrast:
     """Return the comparisons with their sides exchanged."""
     return replace(
@@ -463,7 +464,7 @@ def _with_sides_exchanged(
     )
 
 
-def _low(compared: Contrast, z: np.ndarray | float) -> np.ndarray:
+def _low(compared: Contrast, z: ndarray | float) -> ndarray:
     """Return the low end of intervals with limits z standard deviations away."""
     span = compared.span
     share_of_span = (compared.value + span - 1) / span
@@ -479,8 +480,8 @@ def _low(compared: Contrast, z: np.ndarray | float) -> np.ndarray:
 
 
 def _limit(
-    share: np.ndarray, worth: np.ndarray, freedom: np.ndarray, z: np.ndarray | float
-) -> np.ndarray:
+    share: ndarray, worth: ndarray, freedom: ndarray, z: ndarray | float
+) -> ndarray:
     """Return Clopper and Pearson's lower limit of shares.
 
     A worth that is estimated counts for less, in the ratio of z² to t².
@@ -496,8 +497,8 @@ def _limit(
 
 
 def settling(
-    plan: Contrast, *, size: np.ndarray, alpha: float, power: float
-) -> tuple[np.ndarray, np.ndarray]:
+    plan: Contrast, *, size: ndarray, alpha: float, power: float
+) -> tuple[ndarray, ndarray]:
     """Return how many more cases would show a difference of some size.
 
     n cases show a difference d from the others with the wanted power if
@@ -532,7 +533,7 @@ def settling(
     is_share = np.isfinite(plan.expected)
     variance_if_different = np.where(is_share, share * (1 - share), plan.variance)
 
-    def shown_by(n: np.ndarray) -> np.ndarray:
+    def shown_by(n: ndarray) -> ndarray:
         error = np.sqrt(plan.variance / n + plan.variance_others)
         error_if_different = np.sqrt(variance_if_different / n + plan.variance_others)
         return -ndtri(alpha / 2) * error + ndtri(power) * error_if_different

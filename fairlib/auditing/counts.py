@@ -12,7 +12,8 @@ from typing import NamedTuple, cast
 
 import narwhals as nw
 import numpy as np
-import pandas as pd
+from numpy import ndarray
+from pandas import DataFrame, Series
 
 from fairlib import tables
 from fairlib.auditing.attributes import Coded, coded_attribute
@@ -86,21 +87,21 @@ class Counts:
     classes: tuple[str, ...]
     positive: tuple[int, ...]
     notes: tuple[str, ...]
-    count: np.ndarray
-    powers: Mapping[tuple[int, int], np.ndarray]
-    label: np.ndarray | None = None
-    prediction: np.ndarray | None = None
-    source: np.ndarray | None = None
-    score: np.ndarray | None = None
-    level: np.ndarray | None = None
+    count: ndarray
+    powers: Mapping[tuple[int, int], ndarray]
+    label: ndarray | None = None
+    prediction: ndarray | None = None
+    source: ndarray | None = None
+    score: ndarray | None = None
+    level: ndarray | None = None
     within: Coded | None = None
-    compare: np.ndarray | None = None
+    compare: ndarray | None = None
     cost: CostScale | None = None
 
     def __len__(self) -> int:
         return int(self.count.sum())
 
-    def in_units(self, rows: pd.DataFrame) -> pd.DataFrame:
+    def in_units(self, rows: DataFrame) -> DataFrame:
         """Return comparisons with costs in the units of their column."""
         if self.cost is None:
             return rows
@@ -114,7 +115,7 @@ class Counts:
                 converted[name] = np.where(is_cost, in_units, rows[name])
         return rows.assign(**converted)
 
-    def probability(self, most_levels: int | None = None) -> np.ndarray:
+    def probability(self, most_levels: int | None = None) -> ndarray:
         """Return the probability of each cell: the mean over its level.
 
         Parameters
@@ -210,7 +211,7 @@ def _check_columns(table, columns: Columns) -> None:
 
 def _cells(
     table, columns: Columns, cost: CostScale | None = None, *, by_level: bool = False
-) -> pd.DataFrame:
+) -> DataFrame:
     """Count the cases of every combination of values, and sum up their numbers."""
     roles = columns.by_role()
     by = [*columns.group, *(roles[role] for role in _SHARED_ROLES if role in roles)]
@@ -254,7 +255,7 @@ def _cells(
 
 
 def _coded(
-    cells: pd.DataFrame,
+    cells: DataFrame,
     columns: Columns,
     positive: object,
     cost: CostScale | None = None,
@@ -270,7 +271,7 @@ def _coded(
         for name in columns.group
     }
     roles = columns.by_role()
-    outcomes: dict[str, pd.Series] = {
+    outcomes: dict[str, Series] = {
         role: complete(cells, roles[role])
         for role in ("label", "prediction", "compare")
         if role in roles
@@ -305,7 +306,7 @@ def _coded(
 
 
 def _classes(
-    outcomes: dict[str, pd.Series], columns: Columns, positive: object
+    outcomes: dict[str, Series], columns: Columns, positive: object
 ) -> Classes:
     """Return the classes; costs alone have none."""
     if outcomes or columns.probability:
@@ -316,8 +317,8 @@ def _classes(
 
 
 def _decided_by_threshold(
-    cells: pd.DataFrame, columns: Columns, classes: Classes, notes: list[str]
-) -> np.ndarray:
+    cells: DataFrame, columns: Columns, classes: Classes, notes: list[str]
+) -> ndarray:
     """Return the class of each cell that follows from its probability."""
     positive = classes.positive[0]
     negative = 1 - positive if len(classes.values) == 2 else positive
@@ -328,7 +329,7 @@ def _decided_by_threshold(
     return np.where(cells[_DECIDED].to_numpy(dtype=bool), positive, negative)
 
 
-def _sources(cells: pd.DataFrame, columns: Columns) -> np.ndarray | None:
+def _sources(cells: DataFrame, columns: Columns) -> ndarray | None:
     """Return the source of each cell; those without a value are one source."""
     if not columns.source:
         return None
@@ -337,8 +338,8 @@ def _sources(cells: pd.DataFrame, columns: Columns) -> np.ndarray | None:
 
 
 def _powers(
-    cells: pd.DataFrame, columns: Columns, notes: list[str]
-) -> dict[tuple[int, int], np.ndarray]:
+    cells: DataFrame, columns: Columns, notes: list[str]
+) -> dict[tuple[int, int], ndarray]:
     """Return the sums of powers, and note the design effect of weights.
 
     Weights that are all alike are left out.

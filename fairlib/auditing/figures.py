@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
+from pandas import DataFrame, Series
 
 from fairlib import plots
 from fairlib.auditing.compared import Compared
@@ -50,7 +50,7 @@ def draw_comparisons(compared: Compared) -> plt.Figure:
     return figure
 
 
-def _clearest(compared: Compared) -> pd.DataFrame:
+def _clearest(compared: Compared) -> DataFrame:
     """Return the comparisons with the smallest p-values, in their own order."""
     rows = compared.rows
     is_single = rows["attribute"].isin(compared.questions.setting.columns.group)
@@ -64,7 +64,7 @@ def _clearest(compared: Compared) -> pd.DataFrame:
     return drawn.sort_values("p", kind="stable").head(MOST_COMPARISONS).sort_index()
 
 
-def draw_calibration(bins: pd.DataFrame | None) -> plt.Figure:
+def draw_calibration(bins: DataFrame | None) -> plt.Figure:
     """Draw how often the class is the label where its probability is so and so.
 
     Parameters
@@ -75,7 +75,7 @@ def draw_calibration(bins: pd.DataFrame | None) -> plt.Figure:
     return _by_attribute(bins, "probability", {"observed": "how often it is the label"})
 
 
-def draw_thresholds(predicted: pd.DataFrame | None) -> plt.Figure:
+def draw_thresholds(predicted: DataFrame | None) -> plt.Figure:
     """Draw how often the class is predicted from each threshold on.
 
     Parameters
@@ -91,9 +91,7 @@ def draw_thresholds(predicted: pd.DataFrame | None) -> plt.Figure:
     return _by_attribute(predicted, "threshold", words)
 
 
-def _by_attribute(
-    table: pd.DataFrame | None, x: str, words: dict[str, str]
-) -> plt.Figure:
+def _by_attribute(table: DataFrame | None, x: str, words: dict[str, str]) -> plt.Figure:
     """Draw columns over `x`, with axes for each attribute and a colour per group."""
     if table is None:
         raise ValueError(
@@ -130,7 +128,7 @@ def _by_attribute(
                     _draw_line(ax, of_group[x], of_group[column], **style)
                 else:
                     _draw_bins(
-                        ax, of_group[x], of_group[[column, "low", "high"]], **look
+                        ax, of_group[x], of_group[[column, "low", "high"]], **style
                     )
 
         class_name = _written(rows["class"].iloc[0])
@@ -147,7 +145,7 @@ def _by_attribute(
 
 
 def _draw_line(
-    ax: plt.Axes, x: pd.Series, y: pd.Series, *, colour: str, marker: str, label: str
+    ax: plt.Axes, x: Series, y: Series, *, colour: str, marker: str, label: str
 ) -> None:
     """Draw what each threshold does to a group."""
     ax.plot(x, y, marker, ls="-", markevery=15, c=plots.COLOURS[colour], label=label)
@@ -155,8 +153,8 @@ def _draw_line(
 
 def _draw_bins(
     ax: plt.Axes,
-    x: pd.Series,
-    ends: pd.DataFrame,
+    x: Series,
+    ends: DataFrame,
     *,
     colour: str,
     marker: str,

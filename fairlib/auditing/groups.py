@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+from numpy import ndarray
 
 from fairlib.auditing.attributes import label_text
 from fairlib.auditing.counts import Counts
@@ -41,15 +42,15 @@ class Family:
 
     attributes: tuple[str, ...]
     names: tuple[tuple[str, ...], ...]
-    codes: np.ndarray
-    kept: np.ndarray
+    codes: ndarray
+    kept: ndarray
     reference: int | None = None
-    source: np.ndarray | None = None
+    source: ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.names)
 
-    def total(self, values: np.ndarray) -> np.ndarray:
+    def total(self, values: ndarray) -> ndarray:
         """Sum `values` of cells in each group."""
         return np.bincount(self.codes, values, minlength=len(self))
 
@@ -59,12 +60,12 @@ class Family:
         return " × ".join(self.attributes)
 
     @cached_property
-    def compared(self) -> np.ndarray:
+    def compared(self) -> ndarray:
         """Which groups are compared: all but the reference."""
         return self.kept[self.kept != self.reference]
 
     @cached_property
-    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def pairs(self) -> tuple[ndarray, ndarray, ndarray]:
         """The sources and groups that occur together, and the pair of each cell."""
         if self.source is None:
             raise ValueError("source: the cases of this family have no sources")
@@ -75,7 +76,7 @@ class Family:
         sources, groups = np.divmod(pairs, len(self))
         return sources, groups, pair_of_cell
 
-    def others(self, per_group: np.ndarray) -> np.ndarray:
+    def others(self, per_group: ndarray) -> ndarray:
         """Sum over those whom each compared group is compared with."""
         if self.reference is not None:
             return np.full(len(self.compared), per_group[self.reference])
@@ -154,7 +155,7 @@ def family(
 
 def _crossed(
     counts: Counts, attributes: tuple[str, ...]
-) -> tuple[np.ndarray, list[tuple[str, ...]]]:
+) -> tuple[ndarray, list[tuple[str, ...]]]:
     """Return the group of each cell, and the names of each group that occurs."""
     first, *others = [counts.attributes[name] for name in attributes]
     codes = first.codes
@@ -192,7 +193,7 @@ def _reference(
     return None
 
 
-def large_enough(family: Family, counts: Counts, minimum: int) -> np.ndarray:
+def large_enough(family: Family, counts: Counts, minimum: int) -> ndarray:
     """Return the groups that have enough independent cases."""
     size = family.total(counts.count)
     if counts.source is not None:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy import ndarray
+from pandas import DataFrame
 
 from fairlib.auditing.comparing import contrast, limits
 from fairlib.auditing.counts import Counts
@@ -28,16 +30,16 @@ class _Attribute:
     """The cases of an attribute by level of the probability, and its largest groups."""
 
     counts: Counts
-    group: np.ndarray  # of each cell
+    group: ndarray  # of each cell
     largest: list[int]
     alpha: float  # NaN where there are to be no intervals
 
 
 # The columns of one group, and its code.
-_ColumnsOfGroup = tuple[int, dict[str, np.ndarray | float]]
+_ColumnsOfGroup = tuple[int, dict[str, ndarray | float]]
 
 
-def calibration(questions: Questions) -> pd.DataFrame | None:
+def calibration(questions: Questions) -> DataFrame | None:
     """Return how often the class is the label where its probability is so and so.
 
     There is a row for each bin of the probabilities of each group; None without
@@ -51,7 +53,7 @@ def calibration(questions: Questions) -> pd.DataFrame | None:
     return _by_attribute(questions, _calibration)
 
 
-def thresholds(questions: Questions) -> pd.DataFrame | None:
+def thresholds(questions: Questions) -> DataFrame | None:
     """Return how often the class is predicted from each threshold on.
 
     predicted : of all cases. hits : of those where the class is the label. false
@@ -62,7 +64,7 @@ def thresholds(questions: Questions) -> pd.DataFrame | None:
 
 def _by_attribute(
     questions: Questions, columns_of: Callable[[_Attribute], Iterator[_ColumnsOfGroup]]
-) -> pd.DataFrame | None:
+) -> DataFrame | None:
     """Return the columns of the largest groups of all attributes as one table."""
     setting = questions.setting
     tables = []
@@ -87,7 +89,7 @@ def _by_attribute(
                 "class": counts.classes[counts.positive[0]],
             }
             length = max(np.size(values) for values in columns.values())
-            tables.append(pd.DataFrame(about | columns, index=range(length)))
+            tables.append(DataFrame(about | columns, index=range(length)))
 
     return pd.concat(tables, ignore_index=True) if tables else None
 
@@ -145,7 +147,7 @@ def _thresholds(attribute: _Attribute) -> Iterator[_ColumnsOfGroup]:
         THRESHOLDS, counts.probability() + 1e-9, side="right"
     )
 
-    def share_predicted(among: np.ndarray) -> np.ndarray:
+    def share_predicted(among: ndarray) -> ndarray:
         by_number = np.bincount(
             number_reached, counts.count * among, minlength=len(THRESHOLDS) + 1
         )

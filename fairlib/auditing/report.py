@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import pandas as pd
+from pandas import DataFrame
 
 from fairlib.auditing import page
 from fairlib.auditing.arrays import table_of_arrays
@@ -79,7 +79,7 @@ class Report:
         return list(self.result.aside)
 
     @property
-    def rows(self) -> pd.DataFrame:
+    def rows(self) -> DataFrame:
         """The comparisons, as of `to_frame`."""
         return self._compared.rows
 
@@ -99,31 +99,31 @@ class Report:
         return self.questions.counts
 
     @cached_property
-    def metrics(self) -> pd.DataFrame:
+    def metrics(self) -> DataFrame:
         """The metrics of the literature for each attribute, as of `summarize`."""
         return summarize(self.questions, progress=self.progress)
 
     @cached_property
-    def strata(self) -> pd.DataFrame | None:
+    def strata(self) -> DataFrame | None:
         """The comparisons in each stratum; None without strata."""
         return strata(self.questions)
 
     @cached_property
-    def changes(self) -> pd.DataFrame | None:
+    def changes(self) -> DataFrame | None:
         """What the other model changes in each group; None without another model."""
         return changes(self.questions)
 
     @cached_property
-    def calibration(self) -> pd.DataFrame | None:
+    def calibration(self) -> DataFrame | None:
         """How far probabilities hold in each group; None without probabilities."""
         return calibration(self.questions)
 
     @cached_property
-    def thresholds(self) -> pd.DataFrame | None:
+    def thresholds(self) -> DataFrame | None:
         """What other thresholds would predict; None without probabilities."""
         return thresholds(self.questions)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return one row per comparison.
 
         Returns

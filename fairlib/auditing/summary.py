@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 from tqdm import tqdm
 
 from fairlib.auditing.counts import Counts
@@ -63,7 +64,7 @@ class World:
 
     replicates: int
     values: list[float]
-    draw: Callable[[int], np.ndarray]
+    draw: Callable[[int], ndarray]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -157,7 +158,7 @@ def summarize(questions: Questions, *, progress: bool = False) -> pd.DataFrame:
     return result
 
 
-def _left_out(family: Family, enough: np.ndarray, setting: Setting) -> list[str]:
+def _left_out(family: Family, enough: ndarray, setting: Setting) -> list[str]:
     """Say which groups take no part in the metrics of an attribute."""
     notes = []
     left = len(family.kept) - len(enough)
@@ -195,7 +196,7 @@ def _named(measured: _Measured, attribute: str, counts: Counts) -> list[tuple]:
 def _measure(
     counts: Counts,
     attribute: str,
-    enough: np.ndarray,
+    enough: ndarray,
     *,
     metrics: Mapping[str, Metric],
     setting: Setting,
@@ -251,7 +252,7 @@ def _measure(
         )
         return _Measured(rows=rows, world=world, notes=notes)
 
-    def draw(size: int) -> np.ndarray:
+    def draw(size: int) -> ndarray:
         drawn = replicated(
             examples, metrics, wide, kind="null", replicates=size, rng=rng
         )
@@ -271,7 +272,7 @@ def _measure(
     return _Measured(rows=rows, world=world, notes=notes)
 
 
-def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> np.ndarray:
+def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> ndarray:
     """Return null, p, p_corrected and its Monte Carlo error for all values.
 
     All are corrected together by max-T, in the share of alpha that they have. So none
@@ -317,7 +318,7 @@ def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> np.nda
 def _exact(
     counts: Counts,
     attribute: str,
-    enough: np.ndarray,
+    enough: ndarray,
     *,
     metrics: Mapping[str, Metric],
     minimum: int,
@@ -354,7 +355,7 @@ def _exact(
 
 
 def _fewest_cases(
-    counts: Counts, metric: str, is_in_group: np.ndarray, is_class: np.ndarray
+    counts: Counts, metric: str, is_in_group: ndarray, is_class: ndarray
 ) -> int:
     """Return how many cases of a group a metric uses, on the side with fewer cases."""
     sides = {"gold": is_class, "other": ~is_class}
@@ -362,7 +363,7 @@ def _fewest_cases(
 
 
 def _examples(
-    counts: Counts, attribute: str, enough: np.ndarray, *, wide: bool = False
+    counts: Counts, attribute: str, enough: ndarray, *, wide: bool = False
 ) -> tuple[Examples, int]:
     """Return the cases of some groups as `measure` takes them, and their kinds.
 

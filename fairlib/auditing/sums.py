@@ -8,13 +8,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy import ndarray
 
 from fairlib.auditing.counts import POWERS, Counts
 from fairlib.auditing.groups import EVERYONE_ELSE, Family
 from fairlib.auditing.rates import COST, OUTCOMES, Rate
 from fairlib.tables import listed
 
-Powers = Mapping[tuple[int, int], np.ndarray]
+Powers = Mapping[tuple[int, int], ndarray]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,7 +39,7 @@ class Sums:
     name: str
     rate: Rate
     class_name: str
-    count: np.ndarray
+    count: ndarray
     powers: Powers
 
     @property
@@ -46,7 +47,7 @@ class Sums:
         """Whether values are 0 or 1, of cases that all count alike."""
         return not self.rate.uses_probability and (1, 0) not in self.powers
 
-    def power(self, a: int, b: int) -> np.ndarray:
+    def power(self, a: int, b: int) -> ndarray:
         """Return Σ wᵃ (w y)ᵇ over the cases of each cell, of weight w and value y.
 
         Without weights, w is 1.
@@ -73,7 +74,7 @@ class Sums:
             return self.only(np.isin(family.codes, family.kept))
         return self
 
-    def only(self, cells: np.ndarray) -> "Sums":
+    def only(self, cells: ndarray) -> "Sums":
         """Return the sums of some cells."""
         powers = {key: values * cells for key, values in self.powers.items()}
         return replace(self, count=self.count * cells, powers=powers)
@@ -161,7 +162,7 @@ def _class_name(counts: Counts, rate_name: str, code: int | None) -> str:
     return ""
 
 
-def _sums(counts: Counts, rate: Rate, code: int | None) -> tuple[np.ndarray, Powers]:
+def _sums(counts: Counts, rate: Rate, code: int | None) -> tuple[ndarray, Powers]:
     """Return how many cases of each cell qualify, and the sums of their values."""
     if not rate.uses_probability:
         return _sums_of_share(counts, rate, code)
@@ -182,9 +183,9 @@ def _sums(counts: Counts, rate: Rate, code: int | None) -> tuple[np.ndarray, Pow
 
 def _sums_of_share(
     counts: Counts, rate: Rate, code: int | None
-) -> tuple[np.ndarray, Powers]:
+) -> tuple[ndarray, Powers]:
     """Return how many cases of each cell qualify, and how many of these are counted."""
-    truth: np.ndarray | bool
+    truth: ndarray | bool
     if code is None:
         truth = True
         predicted = counts.label == counts.prediction

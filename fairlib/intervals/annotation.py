@@ -17,7 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 from numpy.typing import ArrayLike
+from pandas import DataFrame, Series
 from scipy import stats
 
 from fairlib.checks import checked, costs, examples, shown
@@ -115,7 +117,7 @@ def prediction_powered(
     )
 
 
-def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.DataFrame:
+def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> DataFrame:
     """Return how many examples to annotate among those with and without an error.
 
     The examples form four strata: with and without an error, guessed to be in group A
@@ -160,7 +162,7 @@ def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.Data
         lambda n: (n >= 1) & (n <= len(known_cost)),
     )
 
-    frame = pd.DataFrame(
+    frame = DataFrame(
         {
             "error": known_cost > 0,
             "guess": np.where(probability >= 0.5, "A", "B"),
@@ -192,8 +194,8 @@ def allocate(annotations: int, cost: ArrayLike, predicted: ArrayLike) -> pd.Data
 
 
 def _expected_deviation(
-    strata: pd.DataFrame, cost: np.ndarray, probability: np.ndarray
-) -> pd.Series:
+    strata: DataFrame, cost: ndarray, probability: ndarray
+) -> Series:
     """Return the standard deviation of an example's influence on the difference.
 
     Between "in A" and "in B" an example's influence jumps by (c - mean_a) / share_a +
@@ -286,7 +288,7 @@ def stratified(
         )
 
     means = (sizes / annotated)[known_codes] @ data.features / n
-    influence = pd.Series(data.features @ _gradient(means))
+    influence = Series(data.features @ _gradient(means))
     variances = influence.groupby(known_codes).var(ddof=1).fillna(0).to_numpy()
     shares = sizes / n
     variance = np.sum(shares**2 * variances * (1 / annotated - 1 / sizes))
@@ -301,12 +303,12 @@ def stratified(
     )
 
 
-def _features(cost: np.ndarray, in_a: np.ndarray, in_b: np.ndarray) -> np.ndarray:
+def _features(cost: ndarray, in_a: ndarray, in_b: ndarray) -> ndarray:
     """Return c 1_A, 1_A, c 1_B and 1_B of each example, or what is guessed of them."""
     return np.stack([cost * in_a, in_a, cost * in_b, in_b], axis=1)
 
 
-def _gradient(means: np.ndarray) -> np.ndarray:
+def _gradient(means: ndarray) -> ndarray:
     """Return the derivatives of means[0] / means[1] - means[2] / means[3]."""
     cost_a, share_a, cost_b, share_b = means
     return np.array(
@@ -315,7 +317,7 @@ def _gradient(means: np.ndarray) -> np.ndarray:
 
 
 def _normal_interval(
-    means: np.ndarray,
+    means: ndarray,
     variance: float,
     *,
     max_cost: float,
@@ -350,10 +352,10 @@ def _normal_interval(
 class _Annotated:
     """Examples with known costs, the groups of some of them, and what these say."""
 
-    cost: np.ndarray
-    group: np.ndarray  # +1, -1, or 0 for neither and for not annotated
-    known: np.ndarray  # whether the group was annotated
-    features: np.ndarray  # of the annotated examples
+    cost: ndarray
+    group: ndarray  # +1, -1, or 0 for neither and for not annotated
+    known: ndarray  # whether the group was annotated
+    features: ndarray  # of the annotated examples
     undefined: str  # why there can be no interval; empty if there can
 
 
@@ -388,7 +390,7 @@ def _annotated(cost: ArrayLike, group: ArrayLike, max_cost: float) -> _Annotated
     )
 
 
-def _guesses(predicted: ArrayLike, n: int) -> np.ndarray:
+def _guesses(predicted: ArrayLike, n: int) -> ndarray:
     """Return the guessed probabilities, checked: one for each of n examples."""
     probability = checked(
         "predicted",

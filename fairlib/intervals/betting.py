@@ -28,6 +28,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+from numpy import ndarray
 from scipy.special import ndtri
 
 from fairlib.interval import bisection
@@ -44,10 +45,10 @@ _LONG_GAME = 500
 # How many bundles a game has at most, so that a million examples take only seconds.
 _MOST_BUNDLES = 20_000
 
-Numbers = float | np.ndarray
+Numbers = float | ndarray
 
 
-def _tabulated_stakes() -> np.ndarray:
+def _tabulated_stakes() -> ndarray:
     """Return (φ(Φ⁻¹(p)) + p √(2 log(1/p))) / 2 for equally spaced p from 0 to 1."""
     wealth = np.arange(1, KNOTS) / KNOTS
     density = np.exp(-(ndtri(wealth) ** 2) / 2) / np.sqrt(2 * np.pi)
@@ -70,12 +71,12 @@ class _Games(NamedTuple):
     game, which is 1 / (σ √τ), or 0 if the game is over.
     """
 
-    sums: np.ndarray
-    sizes: np.ndarray
-    paces: np.ndarray
+    sums: ndarray
+    sizes: ndarray
+    paces: ndarray
 
 
-def ends(games: Iterable[np.ndarray], *, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+def ends(games: Iterable[ndarray], *, alpha: float) -> tuple[ndarray, ndarray]:
     """Return an interval for the mean of each of many sequences of numbers.
 
     Parameters
@@ -115,7 +116,7 @@ def ends(games: Iterable[np.ndarray], *, alpha: float) -> tuple[np.ndarray, np.n
     total = (both_sides.sums * is_played).sum(axis=0)
     average = total / (both_sides.sizes * is_played).sum(axis=0)
 
-    def is_too_low(mean: np.ndarray) -> np.ndarray:
+    def is_too_low(mean: ndarray) -> ndarray:
         positive = np.maximum(mean, np.finfo(float).tiny)
         return _rejected(both_sides, positive, alpha=alpha)
 
@@ -129,11 +130,11 @@ def ends(games: Iterable[np.ndarray], *, alpha: float) -> tuple[np.ndarray, np.n
 
 
 def matched_blocks(
-    cost_a: np.ndarray,
-    cost_b: np.ndarray,
+    cost_a: ndarray,
+    cost_b: ndarray,
     *,
     rng: np.random.Generator | int | None = 0,
-) -> np.ndarray:
+) -> ndarray:
     """Match each example of the smaller group with a block of the larger, at random.
 
     Both groups are shuffled, and each is cut into as many blocks of consecutive
@@ -168,7 +169,7 @@ def matched_blocks(
     return (1 + (means_a - means_b)) / 2
 
 
-def block_means(cost: np.ndarray, blocks: int) -> np.ndarray:
+def block_means(cost: ndarray, blocks: int) -> ndarray:
     """Return the means of consecutive blocks, whose sizes differ by at most one.
 
     Parameters
@@ -193,7 +194,7 @@ def block_means(cost: np.ndarray, blocks: int) -> np.ndarray:
     return np.add.reduceat(cost, cuts[:-1], axis=0) / sizes
 
 
-def rejects(values: np.ndarray, mean: Numbers, *, alpha: float) -> np.ndarray:
+def rejects(values: ndarray, mean: Numbers, *, alpha: float) -> ndarray:
     """Return for each game whether we reject that the mean is at most `mean`.
 
     Parameters
@@ -221,7 +222,7 @@ def rejects(values: np.ndarray, mean: Numbers, *, alpha: float) -> np.ndarray:
     return _rejected(_Games(numbers, sizes, pace(numbers)), mean, alpha=alpha)
 
 
-def _rejected(games: _Games, mean: Numbers, *, alpha: float) -> np.ndarray:
+def _rejected(games: _Games, mean: Numbers, *, alpha: float) -> ndarray:
     """Return for each game whether the bettor's wealth reaches the goal."""
     share = np.full(games.sums.shape[1], float(alpha))
     for drawn, size, factor in zip(*games, strict=True):
@@ -236,7 +237,7 @@ def next_share(
     mean: Numbers,
     *,
     size: Numbers = 1,
-) -> np.ndarray:
+) -> ndarray:
     """Return the bettor's wealth after a round, as a share of the goal.
 
         p + min(p/μ₀, STAKES(p) · factor) (z - μ₀), and at most 1
@@ -272,7 +273,7 @@ def next_share(
     return np.where(wealth < 1, np.minimum(after, 1), 1.0)
 
 
-def pace(values: np.ndarray) -> np.ndarray:
+def pace(values: ndarray) -> ndarray:
     """Return 1 / (σ √τ) before each round: how boldly the bettor may play in it.
 
     σ² is the variance of the rounds before, together with one imagined round whose
@@ -303,12 +304,12 @@ def pace(values: np.ndarray) -> np.ndarray:
     return 1 / np.sqrt(variance_before * rounds_left)
 
 
-def _along_first_axis(numbers: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _along_first_axis(numbers: ndarray, values: ndarray) -> ndarray:
     """Return numbers so shaped that they broadcast along the first axis of `values`."""
     return np.expand_dims(numbers, tuple(range(1, values.ndim)))
 
 
-def _bundled(games: Iterable[np.ndarray]) -> _Games:
+def _bundled(games: Iterable[ndarray]) -> _Games:
     """Return games as arrays, with the rounds of long games put together into bundles.
 
     The mean of a bundle has mean μ too, whatever its size, if the size is settled
@@ -333,7 +334,7 @@ def _bundled(games: Iterable[np.ndarray]) -> _Games:
     return together
 
 
-def _starts_of_bundles(paces: np.ndarray) -> list[int]:
+def _starts_of_bundles(paces: ndarray) -> list[int]:
     """Return the round in which each bundle begins; in a short game, every round."""
     rounds = len(paces)
     if rounds <= _LONG_GAME:

@@ -33,6 +33,8 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
+from numpy import ndarray
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from fairlib import tables
@@ -43,7 +45,7 @@ from fairlib.intervals.moments import ends_of_costs, ends_of_counts
 from fairlib.intervals.proportions import Ends
 
 Guarantee = Literal["finite-sample", "exact", "asymptotic"]
-Seed = np.random.Generator | int | None
+Seed = Generator | int | None
 
 # The method that we choose if the costs are 0 or max_cost.
 DEFAULT = "exact_unconditional"
@@ -286,7 +288,7 @@ def _counted(name: str, values, max_cost: float) -> tables.Counted:
 
     cost = np.asarray(values.values)
 
-    def are_counts_of_costs(count: np.ndarray) -> np.ndarray:
+    def are_counts_of_costs(count: ndarray) -> ndarray:
         is_whole = (count >= 0) & (count == np.floor(count))
         return (
             is_whole
@@ -306,27 +308,25 @@ def _counted(name: str, values, max_cost: float) -> tables.Counted:
 
 
 def _bet_on_groups(
-    cost_a: np.ndarray, cost_b: np.ndarray, *, alpha: float, rng: Seed
+    cost_a: ndarray, cost_b: ndarray, *, alpha: float, rng: Seed
 ) -> Ends:
     """Return the ends of the betting interval for two groups, on matched blocks."""
     return _bet([cost_a, cost_b], betting.matched_blocks, alpha=alpha, rng=rng)
 
 
-def _bet_on_pairs(
-    cost_a: np.ndarray, cost_b: np.ndarray, *, alpha: float, rng: Seed
-) -> Ends:
+def _bet_on_pairs(cost_a: ndarray, cost_b: ndarray, *, alpha: float, rng: Seed) -> Ends:
     """Return the ends of the betting interval for the differences of pairs."""
     return _bet([(1 + cost_a - cost_b) / 2], _shuffled, alpha=alpha, rng=rng)
 
 
-def _shuffled(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
+def _shuffled(values: ndarray, *, rng: Generator) -> ndarray:
     """Return the values in a random order."""
     return rng.permutation(values)
 
 
 def _bet(
-    values: Sequence[np.ndarray],
-    game: Callable[..., np.ndarray],
+    values: Sequence[ndarray],
+    game: Callable[..., ndarray],
     *,
     alpha: float,
     rng: Seed,
@@ -352,7 +352,7 @@ def _bet(
 
 
 def _hoeffding_pairs(
-    cost_a: np.ndarray, cost_b: np.ndarray, *, alpha: float, rng: Seed
+    cost_a: ndarray, cost_b: ndarray, *, alpha: float, rng: Seed
 ) -> Ends:
     """Return the ends of Hoeffding's interval for lists of costs that are pairs."""
     return proportions.hoeffding_pairs(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+from numpy import ndarray
 from scipy import optimize, stats
 from scipy.fft import dct, idct
 from scipy.special import ndtri
@@ -227,7 +228,7 @@ class _Region:
         )
         x_a = np.unique(np.append(np.floor(counts_of_a), 0.0))
 
-        def is_as_extreme(x_b: np.ndarray) -> np.ndarray:
+        def is_as_extreme(x_b: ndarray) -> ndarray:
             table = (x_a, n_a, x_b, n_b)
             return newcombe(*table, alpha=alpha)[0] >= level - TIE
 
@@ -245,7 +246,7 @@ class _Region:
         n = self.n_a + self.n_b
         nodes = 32 + int(4 * (last - first) * np.sqrt(n * (1 - abs(difference))))
 
-        def share_at(place: Numbers) -> np.ndarray:
+        def share_at(place: Numbers) -> ndarray:
             """Return the share at the place of a node, counted from 0."""
             part = np.sin((place + 0.5) * np.pi / (2 * nodes)) ** 2
             angle = first + (last - first) * part
@@ -260,7 +261,7 @@ class _Region:
         share = share_at((place + 0.5) / _REFINEMENT - 0.5)
         return float(refined[place]), float(share)
 
-    def shares(self, difference: float) -> np.ndarray:
+    def shares(self, difference: float) -> ndarray:
         """Return the range of shares at which both rates lie within their limits.
 
         Where no share has both rates within, we take the range between the two nearest.
@@ -270,7 +271,7 @@ class _Region:
         highest = min(high_b, high_a - difference)
         return np.clip(_share(difference, np.sort([lowest, highest])), 0, 1)
 
-    def probability(self, difference: float, share: np.ndarray) -> np.ndarray:
+    def probability(self, difference: float, share: ndarray) -> ndarray:
         """Return the probability of the region at each of several shares.
 
         This is the sum over x_a of P(x_a) P(X_b <= most_b[x_a]). Counts of A above the
@@ -285,9 +286,7 @@ class _Region:
         return (chance_of_a * chance_of_b).sum(axis=1) + 1 - up_to_a[:, -1]
 
 
-def largest_count(
-    holds: Callable[[np.ndarray], np.ndarray], most: np.ndarray
-) -> np.ndarray:
+def largest_count(holds: Callable[[ndarray], ndarray], most: ndarray) -> ndarray:
     """Return the largest count, up to `most`, at which a condition holds; else -1.
 
     Parameters

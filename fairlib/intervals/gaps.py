@@ -21,6 +21,7 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import ndtr
@@ -152,7 +153,7 @@ def radius(alpha: float, *, groups: int | None) -> float:
         The radius; 0 where alpha is so large that no disc is needed.
     """
 
-    def inside_corner(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def inside_corner(x: ndarray, y: ndarray) -> ndarray:
         if groups is None:
             return ndtr(x) * ndtr(y)
         return (ndtr(x) - ndtr(-y)) ** groups
@@ -169,9 +170,7 @@ def radius(alpha: float, *, groups: int | None) -> float:
     return brentq(excess, 0.0, 40.0)
 
 
-def limits(
-    errors: np.ndarray, totals: np.ndarray, r: float
-) -> tuple[np.ndarray, np.ndarray]:
+def limits(errors: ndarray, totals: ndarray, r: float) -> tuple[ndarray, ndarray]:
     """Return the Clopper-Pearson limits of every group at every corner of a staircase.
 
     Parameters
@@ -195,7 +194,7 @@ def limits(
 def _counts(
     errors: ArrayLike | Mapping[Hashable, float],
     totals: ArrayLike | Mapping[Hashable, float],
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[ndarray, ndarray]:
     """Return the counts of the groups in one order, checked."""
     errors_by_group = pd.Series(errors, dtype=float)
     totals_by_group = pd.Series(totals, dtype=float)

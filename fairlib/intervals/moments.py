@@ -27,6 +27,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy import ndarray
 from scipy import stats
 
 from fairlib import bernstein
@@ -45,7 +46,7 @@ class Moments(NamedTuple):
     variance: Numbers
 
 
-def _moments_of_costs(cost: np.ndarray) -> Moments:
+def _moments_of_costs(cost: ndarray) -> Moments:
     """Return the moments of a list of costs; a single cost has variance 0."""
     n = len(cost)
     return Moments(n=n, mean=cost.mean(), variance=cost.var(ddof=min(n - 1, 1)))
@@ -60,7 +61,7 @@ def _moments_of_counts(ones: Numbers, n: Numbers) -> Moments:
 
 
 def _around_the_estimate(
-    a: Moments, b: Moments, half_width: Callable[..., np.ndarray], alpha: float
+    a: Moments, b: Moments, half_width: Callable[..., ndarray], alpha: float
 ) -> Ends:
     """Return the ends: half a width on either side, but not beyond [-1, 1]."""
     difference = a.mean - b.mean
@@ -69,9 +70,9 @@ def _around_the_estimate(
 
 
 def ends_of_costs(
-    half_width: Callable[..., np.ndarray],
-    cost_a: np.ndarray,
-    cost_b: np.ndarray,
+    half_width: Callable[..., ndarray],
+    cost_a: ndarray,
+    cost_b: ndarray,
     *,
     alpha: float,
     rng: object = None,
@@ -86,7 +87,7 @@ def ends_of_costs(
 
 
 def ends_of_counts(
-    half_width: Callable[..., np.ndarray],
+    half_width: Callable[..., ndarray],
     x_a: Numbers,
     n_a: Numbers,
     x_b: Numbers,
@@ -100,7 +101,7 @@ def ends_of_counts(
     return _around_the_estimate(a, b, half_width, alpha)
 
 
-def bernstein_maximal(a: Moments, b: Moments, *, alpha: float) -> np.ndarray:
+def bernstein_maximal(a: Moments, b: Moments, *, alpha: float) -> ndarray:
     """Return the half-width of Ethayarajh's bound (eq. 3) with the maximal variance.
 
     The share γ of the smaller group is taken from the sample, and the variance of the
@@ -109,7 +110,7 @@ def bernstein_maximal(a: Moments, b: Moments, *, alpha: float) -> np.ndarray:
     return _bernstein_for_variance(a, b, "maximal", alpha=alpha)
 
 
-def bernstein_sample(a: Moments, b: Moments, *, alpha: float) -> np.ndarray:
+def bernstein_sample(a: Moments, b: Moments, *, alpha: float) -> ndarray:
     """Return the half-width of Ethayarajh's bound with the variance of the sample.
 
     The amortized disparity of an example of group g is ± c n / n_g, so that its mean
@@ -130,7 +131,7 @@ def _amortized_square(group: Moments, n: Numbers) -> Numbers:
     return mean_square * n / group.n
 
 
-def bernstein_centred(a: Moments, b: Moments, *, alpha: float) -> np.ndarray:
+def bernstein_centred(a: Moments, b: Moments, *, alpha: float) -> ndarray:
     """Return the half-width of Ethayarajh's bound for the costs c - C/2.
 
     Subtracting C/2 from all costs changes no difference, and halves the largest cost in
@@ -148,7 +149,7 @@ def _bernstein_for_variance(
     *,
     alpha: float,
     max_cost: float = 1.0,
-) -> np.ndarray:
+) -> ndarray:
     """Return t of eq. 3, with the smaller group's share of the sample as γ."""
     n = a.n + b.n
     gamma = np.minimum(a.n, b.n) / n
@@ -157,7 +158,7 @@ def _bernstein_for_variance(
     )
 
 
-def hoeffding(a: Moments, b: Moments, *, alpha: float) -> np.ndarray:
+def hoeffding(a: Moments, b: Moments, *, alpha: float) -> ndarray:
     """Return the half-width from Hoeffding's inequality for two samples.
 
     t² = (1/n_a + 1/n_b) log(2/α) / 2
@@ -165,7 +166,7 @@ def hoeffding(a: Moments, b: Moments, *, alpha: float) -> np.ndarray:
     return np.sqrt((1 / a.n + 1 / b.n) * np.log(2 / alpha) / 2)
 
 
-def empirical_bernstein(a: Moments, b: Moments, *, alpha: float) -> np.ndarray:
+def empirical_bernstein(a: Moments, b: Moments, *, alpha: float) -> ndarray:
     """Return the half-width from Bernstein's inequality with an estimated variance.
 
     t = √(2 v log(1/α₁)) + log(1/α₁) / (3 min(n_a, n_b))
@@ -184,7 +185,7 @@ def empirical_bernstein(a: Moments, b: Moments, *, alpha: float) -> np.ndarray:
     return np.sqrt(2 * v * log_tail) + log_tail / (3 * np.minimum(a.n, b.n))
 
 
-def _limit_of_deviation(group: Moments, log_limit: float) -> np.ndarray:
+def _limit_of_deviation(group: Moments, log_limit: float) -> ndarray:
     """Return s + √(2 log(1/α₂) / (n - 1)) (Maurer & Pontil 2009, theorem 10).
 
     It is at most 1/2, the largest standard deviation of costs from 0 to 1.
@@ -193,7 +194,7 @@ def _limit_of_deviation(group: Moments, log_limit: float) -> np.ndarray:
     return np.minimum(np.sqrt(group.variance) + allowance, 0.5)
 
 
-def welch(a: Moments, b: Moments, *, alpha: float) -> np.ndarray:
+def welch(a: Moments, b: Moments, *, alpha: float) -> ndarray:
     """Return the half-width of Welch's t interval: normal theory, unequal variances.
 
     t = √(v_a + v_b) t_f(1 - α/2),  v_g = s_g² / n_g

@@ -8,6 +8,7 @@ share of findings that are false, and does not let the seed decide.
 
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 from numpy.typing import ArrayLike
 from scipy import stats
 
@@ -17,7 +18,7 @@ from fairlib.intervals.proportions import limits
 _ROUNDING = 1e-12  # statistics that differ by less are equal
 
 
-def holm(p_values: ArrayLike) -> np.ndarray:
+def holm(p_values: ArrayLike) -> ndarray:
     """Return p-values that can be compared with the level as if each were the only one.
 
     The k-th smallest of m p-values is multiplied by m + 1 - k, and none may be below
@@ -52,7 +53,7 @@ def holm(p_values: ArrayLike) -> np.ndarray:
     return adjusted.reindex(p.index).to_numpy()
 
 
-def max_t(observed: ArrayLike, null: ArrayLike) -> np.ndarray:
+def max_t(observed: ArrayLike, null: ArrayLike) -> ndarray:
     """Return adjusted p-values from joint draws of all statistics under the null.
 
     Each statistic is standardized by the draws. The largest observed statistic is
@@ -106,7 +107,7 @@ def max_t(observed: ArrayLike, null: ArrayLike) -> np.ndarray:
     return adjusted
 
 
-def _finite(draws: np.ndarray) -> np.ndarray:
+def _finite(draws: ndarray) -> ndarray:
     """Replace NaN and infinities by the largest finite value of the column, or 0."""
     is_finite = np.isfinite(draws)
     largest = np.where(is_finite, draws, -np.inf).max(axis=0, initial=-np.inf)
@@ -115,7 +116,7 @@ def _finite(draws: np.ndarray) -> np.ndarray:
     return filled
 
 
-def _standardized(draws: np.ndarray) -> np.ndarray:
+def _standardized(draws: ndarray) -> ndarray:
     """Return each column minus its mean, in standard deviations; 0 if constant."""
     spread = draws.std(axis=0)
     centred = draws - draws.mean(axis=0)
@@ -125,7 +126,7 @@ def _standardized(draws: np.ndarray) -> np.ndarray:
 
 def discoveries(
     p: ArrayLike, *, draws: int, rate: float = 0.05, certain: float = 0.999
-) -> np.ndarray:
+) -> ndarray:
     """Say of each of many p-values whether it is a finding: yes, no or undecided.
 
     Benjamini and Hochberg's procedure lets a share `rate` of the findings be false. But

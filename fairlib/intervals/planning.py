@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy import ndarray
+from numpy.random import Generator
 from scipy import stats
 
 from fairlib.checks import check_confidence, check_word, checked
@@ -45,7 +47,7 @@ def sample_size(
     gamma: float = 0.5,
     discordant: float | None = None,
     confidence: float = 0.95,
-    rng: int | np.random.Generator | None = 0,
+    rng: int | Generator | None = 0,
 ) -> int:
     """Return how many examples are needed to show a true difference of `bias`.
 
@@ -134,7 +136,7 @@ def smallest_bias(
     gamma: float = 0.5,
     discordant: float | None = None,
     confidence: float = 0.95,
-    rng: int | np.random.Generator | None = 0,
+    rng: int | Generator | None = 0,
 ) -> float:
     """Return the smallest true difference that n examples show with this power.
 
@@ -194,7 +196,7 @@ def smallest_bias(
         tolerance=_tolerance(method),
     )
 
-    def is_too_small(bias: np.ndarray) -> np.ndarray:
+    def is_too_small(bias: ndarray) -> ndarray:
         return np.asarray(design_for(float(bias)).normal_size(power) >= n)
 
     start = float(bisection(is_too_small, 1e-6, most, steps=30))
@@ -412,7 +414,7 @@ def _check_power(power: float) -> None:
 # --- power ---
 
 
-def likely(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
+def likely(n: int, rate: float) -> tuple[ndarray, ndarray]:
     """Return the counts that a binomial distribution is likely to give.
 
     Parameters
@@ -440,7 +442,7 @@ def likely(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
     return counts, step * stats.binom.pmf(counts, n, rate)
 
 
-def _power(n: int, design: _Design, rng: int | np.random.Generator | None = 0) -> float:
+def _power(n: int, design: _Design, rng: int | Generator | None = 0) -> float:
     """Return the probability that n examples or pairs give an interval above 0."""
     if n < 4 and not design.paired:
         return 0.0
@@ -456,7 +458,7 @@ def _power_of_groups(n: int, design: _Design) -> float:
     n_a, n_b = design.sizes(n)
     errors_b, probability = likely(n_b, design.rate_b)
 
-    def too_few(errors_a: np.ndarray) -> np.ndarray:
+    def too_few(errors_a: ndarray) -> ndarray:
         return ~_above_zero(design, (errors_a, n_a, errors_b, n_b))
 
     # With more errors in group A, no method's lower limit falls: for each number of
@@ -469,7 +471,7 @@ def _power_of_pairs(n: int, design: _Design) -> float:
     """Return the probability of all tables of n pairs with an interval above 0."""
     discordant, probability = likely(n, design.discordant)
 
-    def too_few(only_a: np.ndarray) -> np.ndarray:
+    def too_few(only_a: ndarray) -> ndarray:
         return ~_above_zero(design, (only_a, discordant - only_a, n))
 
     # Among the pairs with exactly one error, those with the error in A are binomial.
@@ -478,7 +480,7 @@ def _power_of_pairs(n: int, design: _Design) -> float:
     return float(probability @ stats.binom.sf(most_too_few, discordant, rate))
 
 
-def _above_zero(design: _Design, table: tuple) -> np.ndarray:
+def _above_zero(design: _Design, table: tuple) -> ndarray:
     """Return whether the interval of each table lies above 0."""
     if design.method == "exact_unconditional":
         return _exactly_above_zero(design, table)
@@ -496,7 +498,7 @@ def _above_zero(design: _Design, table: tuple) -> np.ndarray:
     return low > 0
 
 
-def _exactly_above_zero(design: _Design, table: tuple) -> np.ndarray:
+def _exactly_above_zero(design: _Design, table: tuple) -> ndarray:
     """Return whether the exact interval lies above 0, for tables that are likely.
 
     All likely tables are compared with one critical value of Newcombe's lower limit:
@@ -517,9 +519,7 @@ def _exactly_above_zero(design: _Design, table: tuple) -> np.ndarray:
     return is_likely & (newcombe_low >= level)
 
 
-def _simulated_power(
-    n: int, design: _Design, rng: int | np.random.Generator | None
-) -> float:
+def _simulated_power(n: int, design: _Design, rng: int | Generator | None) -> float:
     """Return the share of simulated games in which a bettor becomes convinced."""
     sizes = (n,) if design.paired else design.sizes(n)
     if min(sizes) > _MOST_ROUNDS:
@@ -542,8 +542,8 @@ def _simulated_power(
 
 
 def games_of_groups(
-    sizes: Sequence[int], rates: Sequence[float], rng: np.random.Generator, games: int
-) -> np.ndarray:
+    sizes: Sequence[int], rates: Sequence[float], rng: Generator, games: int
+) -> ndarray:
     """Draw games for a bettor who compares two groups of 0-1 errors.
 
     Parameters
@@ -573,8 +573,8 @@ def games_of_groups(
 
 
 def games_of_pairs(
-    n: int, only_a: float, discordant: float, rng: np.random.Generator, games: int
-) -> np.ndarray:
+    n: int, only_a: float, discordant: float, rng: Generator, games: int
+) -> ndarray:
     """Draw games for a bettor who compares pairs of 0-1 errors.
 
     Parameters

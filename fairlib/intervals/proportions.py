@@ -17,13 +17,14 @@ groups, which is too long for this module, is in `fairlib.intervals.exact`.
 from collections.abc import Callable
 
 import numpy as np
+from numpy import ndarray
 from scipy import stats
 from scipy.special import betainccinv, betaincinv
 
 from fairlib.interval import bisection
 
-Numbers = float | np.ndarray
-Ends = tuple[np.ndarray, np.ndarray]  # the low and the high ends of intervals
+Numbers = float | ndarray
+Ends = tuple[ndarray, ndarray]  # the low and the high ends of intervals
 
 _BISECTION_STEPS = 44  # each halves the error of an end: it is known to 1e-13
 
@@ -242,7 +243,7 @@ def miettinen_nurminen(
 
 def miettinen_nurminen_score(
     difference: Numbers, x_a: Numbers, n_a: Numbers, x_b: Numbers, n_b: Numbers
-) -> np.ndarray:
+) -> ndarray:
     """Return how many standard errors the observed difference lies above δ.
 
         z(δ) = (x_a/n_a - x_b/n_b - δ) / √(v N/(N - 1))
@@ -274,7 +275,7 @@ def miettinen_nurminen_score(
 
 def restricted_rate(
     difference: Numbers, x_a: Numbers, n_a: Numbers, x_b: Numbers, n_b: Numbers
-) -> np.ndarray:
+) -> ndarray:
     """Return the likeliest rate of group B among all rates with p_a - p_b = δ.
 
     The likelihood is largest at the middle root of a cubic equation,
@@ -401,9 +402,7 @@ def mcnemar(only_a: Numbers, only_b: Numbers, n: Numbers, *, alpha: float) -> En
     return low, high
 
 
-def _mcnemar_low(
-    only_a: Numbers, only_b: Numbers, n: Numbers, tail: float
-) -> np.ndarray:
+def _mcnemar_low(only_a: Numbers, only_b: Numbers, n: Numbers, tail: float) -> ndarray:
     """Return the low end (2π - 1) ψ, which is missed with probability `tail`."""
     discordant = only_a + only_b
     share_of_a, _ = limits(only_a, np.maximum(discordant, 1), 0.95 * tail)
@@ -452,7 +451,7 @@ def tango(only_a: Numbers, only_b: Numbers, n: Numbers, *, alpha: float) -> Ends
 
 def tango_score(
     difference: Numbers, only_a: Numbers, only_b: Numbers, n: Numbers
-) -> np.ndarray:
+) -> ndarray:
     """Return how many standard errors the observed difference of pairs lies above δ.
 
         z(δ) = (only_a - only_b - n δ) / √(n (2 q̃ + δ (1 - δ)))
@@ -480,7 +479,7 @@ def tango_score(
 
 def likeliest_rate(
     difference: Numbers, only_a: Numbers, only_b: Numbers, n: Numbers
-) -> np.ndarray:
+) -> ndarray:
     """Return the likeliest p(only b) among all with p(only a) - p(only b) = δ.
 
     The likelihood is largest at the larger root of a quadratic equation,
@@ -509,7 +508,7 @@ def likeliest_rate(
 
 
 def _accepted_differences(
-    score: Callable[..., np.ndarray],
+    score: Callable[..., ndarray],
     counts: tuple[Numbers, ...],
     *,
     estimate: Numbers,
@@ -522,10 +521,10 @@ def _accepted_differences(
     numbers = [np.asarray(count, dtype=float) for count in counts]
     critical = stats.norm.isf(alpha / 2)
 
-    def is_too_low(difference: np.ndarray) -> np.ndarray:
+    def is_too_low(difference: ndarray) -> ndarray:
         return score(difference, *numbers) > critical
 
-    def is_too_high(difference: np.ndarray) -> np.ndarray:
+    def is_too_high(difference: ndarray) -> ndarray:
         return score(difference, *numbers) < -critical
 
     low = bisection(is_too_low, -1.0, estimate, steps=_BISECTION_STEPS)
@@ -533,9 +532,7 @@ def _accepted_differences(
     return low, high
 
 
-def _standardized(
-    distance: Numbers, variance: Numbers, *, rounding: float
-) -> np.ndarray:
+def _standardized(distance: Numbers, variance: Numbers, *, rounding: float) -> ndarray:
     """Return distance / √variance; without variance, 0 or infinity of its sign.
 
     A distance that is at most `rounding` is taken for 0.

@@ -20,6 +20,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from fairlib.checks import check_confidence, checked, examples
@@ -130,8 +131,8 @@ def confidence_sequence(
 
 
 def mean_sequence(
-    values: np.ndarray, at: list[int], *, alpha: float
-) -> tuple[np.ndarray, np.ndarray]:
+    values: ndarray, at: list[int], *, alpha: float
+) -> tuple[ndarray, ndarray]:
     """Return the limits for a mean after each of several looks at a growing list.
 
     Parameters
@@ -156,7 +157,7 @@ def mean_sequence(
     )
 
 
-def _largest_rejected(values: np.ndarray, at: list[int], alpha: float) -> np.ndarray:
+def _largest_rejected(values: ndarray, at: list[int], alpha: float) -> ndarray:
     """Return the largest m for which "the mean is at most m" was rejected by each look.
 
     This m can only grow, so that each search begins where the last one ended.
@@ -170,7 +171,7 @@ def _largest_rejected(values: np.ndarray, at: list[int], alpha: float) -> np.nda
     return np.array(largest_by_look)
 
 
-def _ever_rejected(values: np.ndarray, mean: np.ndarray, alpha: float) -> np.ndarray:
+def _ever_rejected(values: ndarray, mean: ndarray, alpha: float) -> ndarray:
     """Return whether a bettor against "at most `mean`" ever reached 2/α.
 
     The logarithm of each portfolio after t values is Σ log(1 + f (z/mean - 1)).

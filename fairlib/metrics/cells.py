@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 from scipy import sparse
 
 from fairlib.metrics.draws import Draws
@@ -76,7 +77,7 @@ def described(
     return attach
 
 
-def divide(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+def divide(part: ndarray, whole: ndarray) -> ndarray:
     """Divide a part by its whole; the rate among no examples is undefined, hence NaN.
 
     Parameters
@@ -108,8 +109,8 @@ class Sample:
         How often each cell has each of these values.
     """
 
-    values: np.ndarray
-    weights: np.ndarray
+    values: ndarray
+    weights: ndarray
 
     def __getitem__(self, key: tuple) -> "Sample":
         """Pick groups, as `array[..., groups]` does for scores that are numbers."""
@@ -122,21 +123,21 @@ class Sample:
         return sample
 
     @cached_property
-    def size(self) -> np.ndarray:
+    def size(self) -> ndarray:
         """The number of examples in each cell; 0 where it is empty."""
         return self.weights.sum(axis=-1)
 
     @cached_property
-    def cdf(self) -> np.ndarray:
+    def cdf(self) -> ndarray:
         """The share of a cell that is at most each value; NaN in an empty cell."""
         return divide(self.weights.cumsum(axis=-1), self.size[..., None])
 
     @cached_property
-    def areas(self) -> np.ndarray:
+    def areas(self) -> ndarray:
         """The cdf times the distance to the next value: its parts of an integral."""
         return self.cdf[..., :-1] * np.diff(self.values, axis=-1)
 
-    def at(self, quantiles: np.ndarray) -> np.ndarray:
+    def at(self, quantiles: ndarray) -> ndarray:
         """Return the values that are at these quantiles of each cell.
 
         Parameters
@@ -202,7 +203,7 @@ class Cells:
     _samples: dict[str, Sample] = field(default_factory=dict)
 
     @cached_property
-    def unit(self) -> np.ndarray:
+    def unit(self) -> ndarray:
         """The unit of each example: what is held fixed while the group changes."""
         if self.by_unit:
             return self.examples.need("unit")
@@ -215,33 +216,33 @@ class Cells:
         return draws, int(self.unit.max()) + 1, len(self.examples.groups)
 
     @cached_property
-    def gold(self) -> np.ndarray:
+    def gold(self) -> ndarray:
         """Whether the true class of each example is the measured one: y(x) = c."""
         return self.examples.need("label") == self._measured_class
 
     @cached_property
-    def predicted(self) -> np.ndarray:
+    def predicted(self) -> ndarray:
         """Whether the measured class was predicted for each example: ŷ(x) = c."""
         return self.examples.need("prediction") == self._measured_class
 
     @cached_property
-    def correct(self) -> np.ndarray:
+    def correct(self) -> ndarray:
         """Whether the predicted class of each example is its true class."""
         return self.examples.need("prediction") == self.examples.need("label")
 
     @cached_property
-    def probability(self) -> np.ndarray:
+    def probability(self) -> ndarray:
         """The probability of the measured class for each example: f(x, c)."""
         return self.examples.need("probabilities")[:, self._measured_class]
 
     @cached_property
-    def gold_probability(self) -> np.ndarray:
+    def gold_probability(self) -> ndarray:
         """The probability of each example's true class: f(x, y(x))."""
         probabilities = self.examples.need("probabilities")
         return probabilities[np.arange(len(self.examples)), self.examples.need("label")]
 
     @cached_property
-    def confusion(self) -> dict[str, np.ndarray]:
+    def confusion(self) -> dict[str, ndarray]:
         """The true and false positives and negatives of each cell: TP, FP, FN, TN.
 
         An example is positive where it has the measured class, negative where it has
@@ -254,9 +255,7 @@ class Cells:
             "TN": self.total(~self.gold & ~self.predicted),
         }
 
-    def mean(
-        self, values: np.ndarray, *, among: np.ndarray | None = None
-    ) -> np.ndarray:
+    def mean(self, values: ndarray, *, among: ndarray | None = None) -> ndarray:
         """Return the mean of a value in each cell.
 
         Parameters
@@ -277,9 +276,7 @@ class Cells:
             counted = np.asarray(among, dtype=float)
         return divide(self.total(values * counted), self.total(counted))
 
-    def share(
-        self, values: np.ndarray, *, among: np.ndarray | None = None
-    ) -> np.ndarray:
+    def share(self, values: ndarray, *, among: ndarray | None = None) -> ndarray:
         """Return the share of each cell's examples that have a property.
 
         Parameters
@@ -296,7 +293,7 @@ class Cells:
         """
         return self.mean(values, among=among)
 
-    def total(self, values: np.ndarray) -> np.ndarray:
+    def total(self, values: ndarray) -> ndarray:
         """Return the sum of a value in each cell.
 
         Parameters
@@ -319,9 +316,7 @@ class Cells:
             return self._total_of_units(numbers, self.draws)
         return self._total_of_groups(numbers, self.draws)
 
-    def sample(
-        self, values: np.ndarray | str, *, among: np.ndarray | None = None
-    ) -> Sample:
+    def sample(self, values: ndarray | str, *, among: ndarray | None = None) -> Sample:
         """Return how a value is distributed in each cell.
 
         Parameters
@@ -359,14 +354,14 @@ class Cells:
         )
         return Sample(support[:, None, :], weights.reshape(*self.shape, points))
 
-    def _total_of_the_data(self, numbers: np.ndarray) -> np.ndarray:
+    def _total_of_the_data(self, numbers: ndarray) -> ndarray:
         """Sum the data as they are."""
         _, units, groups = self.shape
         cell = self.unit * groups + self.examples.group
         totals = np.bincount(cell, numbers, minlength=units * groups)
         return totals.reshape(self.shape)
 
-    def _total_of_units(self, numbers: np.ndarray, draws: Draws) -> np.ndarray:
+    def _total_of_units(self, numbers: ndarray, draws: Draws) -> ndarray:
         """Sum under draws in each unit, where terms have weights and drawn groups.
 
         The weight of a source is the same for all its groups. It is therefore left out
@@ -386,7 +381,7 @@ class Cells:
         totals = table @ weight_in_group.reshape(terms, -1)
         return totals.reshape(-1, replicates, groups).swapaxes(0, 1)
 
-    def _total_of_groups(self, numbers: np.ndarray, draws: Draws) -> np.ndarray:
+    def _total_of_groups(self, numbers: ndarray, draws: Draws) -> ndarray:
         """Sum under draws in each group, where sources and terms have weights."""
         replicates, _, groups = self.shape
         sources = draws.source_weight.shape[1]
@@ -403,7 +398,7 @@ class Cells:
         )
         return totals.reshape(self.shape)
 
-    def _support(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _support(self, values: ndarray) -> tuple[ndarray, ndarray]:
         """Return the values of each unit (units, support), and each example's place."""
         rank = pd.Series(values).groupby(self.unit).rank("dense")
         place = rank.to_numpy(dtype=np.int64) - 1
@@ -423,8 +418,8 @@ class Cells:
         return np.maximum.accumulate(support, axis=1), place
 
     def _groups_and_weights(
-        self, among: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray | float]:
+        self, among: ndarray | None
+    ) -> tuple[ndarray, ndarray | float]:
         """Return the group and the weight of each example in each draw."""
         weight = 1.0 if among is None else among
         if self._count is not None:
@@ -439,7 +434,7 @@ class Cells:
         return self.draws.term_group[:, term], weight
 
     @property
-    def _count(self) -> np.ndarray | None:
+    def _count(self) -> ndarray | None:
         """How many examples each row is, unless the weights of the draws include it."""
         if self.draws is not None and self.examples.counted:
             return None
@@ -472,23 +467,21 @@ class _Background(Cells):
     kind: str
 
     @cached_property
-    def confusion(self) -> dict[str, np.ndarray]:
+    def confusion(self) -> dict[str, ndarray]:
         """The sums of the counts that the groups have."""
         counts = self.cells.confusion
         return {name: self._pooled(count) for name, count in counts.items()}
 
-    def total(self, values: np.ndarray) -> np.ndarray:
+    def total(self, values: ndarray) -> ndarray:
         """Return the sum of a value in each background."""
         return self._pooled(self.cells.total(values))
 
-    def sample(
-        self, values: np.ndarray | str, *, among: np.ndarray | None = None
-    ) -> Sample:
+    def sample(self, values: ndarray | str, *, among: ndarray | None = None) -> Sample:
         """Return how a value is distributed in each background."""
         sample = self.cells.sample(values, among=among)
         return Sample(sample.values, self._pooled(sample.weights, axis=-2))
 
-    def _pooled(self, table: np.ndarray, axis: int = -1) -> np.ndarray:
+    def _pooled(self, table: ndarray, axis: int = -1) -> ndarray:
         """Sum over the groups' axis, without a group's own part for a complement."""
         together = table.sum(axis=axis, keepdims=True)
         if self.kind == "all":

@@ -14,6 +14,7 @@ A score is an array of numbers, or a `Sample` where it is a distribution.
 from collections.abc import Callable
 
 import numpy as np
+from numpy import ndarray
 
 from fairlib.metrics.cells import Sample, described, divide
 
@@ -21,7 +22,7 @@ from fairlib.metrics.cells import Sample, described, divide
 
 
 @described(symbol="|x − y|", words="How far apart two scores are")
-def absolute_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def absolute_difference(x: ndarray, y: ndarray) -> ndarray:
     """Return how far apart two scores are: |x − y|.
 
     Parameters
@@ -42,7 +43,7 @@ def absolute_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     words="How much higher the first score is than the second",
     signed=True,
 )
-def difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def difference(x: ndarray, y: ndarray) -> ndarray:
     """Return how much higher the first score is than the second: x − y.
 
     Parameters
@@ -63,7 +64,7 @@ def difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     words="How much higher the group's score y is than the background's score x",
     signed=True,
 )
-def above_background(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def above_background(x: ndarray, y: ndarray) -> ndarray:
     """Return how much higher a group's score is than its background's: y − x.
 
     Parameters
@@ -85,7 +86,7 @@ def above_background(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     "infinite over 0, undefined for 0/0",
     neutral=1.0,
 )
-def ratio_to_background(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def ratio_to_background(x: ndarray, y: ndarray) -> ndarray:
     """Return how many times the background's score a group's score is: y / x.
 
     Parameters
@@ -109,7 +110,7 @@ def ratio_to_background(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     "infinite over 0, undefined for 0/0",
     neutral=1.0,
 )
-def ratio(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def ratio(x: ndarray, y: ndarray) -> ndarray:
     """Return how many times the second score the first one is: x / y.
 
     Parameters
@@ -130,7 +131,7 @@ def ratio(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     words="How far probability has to move, on average, to turn one distribution of "
     "scores into the other: ∫ |F − G|",
 )
-def wasserstein(x: Sample, y: Sample) -> np.ndarray:
+def wasserstein(x: Sample, y: Sample) -> ndarray:
     """Return the Wasserstein-1 distance of two distributions of scores: ∫ |F − G|.
 
     This is how far probability has to move, on average, to turn one distribution into
@@ -155,7 +156,7 @@ def wasserstein(x: Sample, y: Sample) -> np.ndarray:
     "counting half: P(y > x) + P(y = x)/2 − 1/2",
     signed=True,
 )
-def equality_gap(x: Sample, y: Sample) -> np.ndarray:
+def equality_gap(x: Sample, y: Sample) -> ndarray:
     """Return how much likelier than not a value of y exceeds a value of x.
 
     The value is P(y > x) + P(y = x)/2 − 1/2, where ties count half. With the background
@@ -175,7 +176,7 @@ def equality_gap(x: Sample, y: Sample) -> np.ndarray:
     return superiority(y, x) - 0.5
 
 
-def superiority(x: Sample, y: Sample) -> np.ndarray:
+def superiority(x: Sample, y: Sample) -> ndarray:
     """Return how often a value of x exceeds a value of y: P(x > y) + P(x = y)/2.
 
     This is the Mann-Whitney U of x divided by |X| |Y|. If x holds the positive examples
@@ -207,7 +208,7 @@ def superiority(x: Sample, y: Sample) -> np.ndarray:
     words="How far the groups' scores are from their mean: the standard deviation of a "
     "population (divided by |T|)",
 )
-def standard_deviation(scores: np.ndarray) -> np.ndarray:
+def standard_deviation(scores: ndarray) -> ndarray:
     """Return how far the groups' scores are from their mean.
 
     This is the standard deviation of a population: squares are divided by |T|, the
@@ -230,7 +231,7 @@ def standard_deviation(scores: np.ndarray) -> np.ndarray:
     symbol="max(X) − min(X)",
     words="How far the highest of the groups' scores is above the lowest",
 )
-def score_range(scores: np.ndarray) -> np.ndarray:
+def score_range(scores: ndarray) -> ndarray:
     """Return how far the highest of the groups' scores is above the lowest.
 
     Parameters
@@ -249,9 +250,7 @@ def score_range(scores: np.ndarray) -> np.ndarray:
 # --- over pairs of groups, and over all combinations of their examples ----------------
 
 
-def of_pairs(
-    compare: Callable[..., np.ndarray], score: np.ndarray | Sample
-) -> np.ndarray:
+def of_pairs(compare: Callable[..., ndarray], score: ndarray | Sample) -> ndarray:
     """Compare all pairs of groups (i, j) with i < j.
 
     Parameters
@@ -277,7 +276,7 @@ def of_pairs(
     return np.concatenate(compared, axis=-1)
 
 
-def mean_absolute_difference(groups: Sample) -> np.ndarray:
+def mean_absolute_difference(groups: Sample) -> ndarray:
     """Return the mean of |a − b| for every pair of groups: ∫ F + G − 2FG.
 
     The mean is over all pairs of one value a of the first and one value b of the second
@@ -304,7 +303,7 @@ def mean_absolute_difference(groups: Sample) -> np.ndarray:
     return np.maximum(means, 0)
 
 
-def mean_range(groups: Sample) -> np.ndarray:
+def mean_range(groups: Sample) -> ndarray:
     """Return the mean range of one value per group: ∫ 1 − ∏F − ∏(1 − F).
 
     The mean is over all combinations of one value from each group. At a point v, ∏F is

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy import ndarray
+from numpy.random import Generator
 from scipy import stats
 
 from fairlib.metrics.examples import Examples
@@ -43,14 +45,12 @@ class Draws:
         The group that each term belongs to in each draw.
     """
 
-    source_weight: np.ndarray
-    term_weight: np.ndarray
-    term_group: np.ndarray
+    source_weight: ndarray
+    term_weight: ndarray
+    term_group: ndarray
 
 
-def bootstrap(
-    examples: Examples, replicates: int, rng: np.random.Generator
-) -> Iterator[Draws]:
+def bootstrap(examples: Examples, replicates: int, rng: Generator) -> Iterator[Draws]:
     """Draw the data again: whole sources and terms, or single examples if nothing ties.
 
     This is the Bayesian bootstrap: every source and every term gets an exponential
@@ -94,7 +94,7 @@ def bootstrap(
 
 
 def exchanged(
-    examples: Examples, replicates: int, rng: np.random.Generator, *, given: str = ""
+    examples: Examples, replicates: int, rng: Generator, *, given: str = ""
 ) -> Iterator[Draws]:
     """Exchange whole identity terms between groups at random.
 
@@ -139,7 +139,7 @@ def exchanged(
 
 
 def _exchanged_counts(
-    examples: Examples, replicates: int, rng: np.random.Generator, given: str
+    examples: Examples, replicates: int, rng: Generator, given: str
 ) -> Iterator[Draws]:
     """Exchange counted examples: draw the table of groups x profiles anew."""
     count = examples.need("count")
@@ -165,8 +165,8 @@ def _exchanged_counts(
 
 
 def _parts_of_table(
-    examples: Examples, table: np.ndarray, given: str
-) -> list[tuple[np.ndarray, np.ndarray]]:
+    examples: Examples, table: ndarray, given: str
+) -> list[tuple[ndarray, ndarray]]:
     """Return the parts of a table (groups, profiles) in which counts are exchanged.
 
     There is one for each value of what is given, as the numbers of its rows and columns
@@ -187,7 +187,7 @@ def _parts_of_table(
 
 
 def _exchanged_terms(
-    examples: Examples, replicates: int, rng: np.random.Generator, given: str
+    examples: Examples, replicates: int, rng: Generator, given: str
 ) -> Iterator[Draws]:
     """Exchange whole terms: shuffle the groups among terms that are alike."""
     strata = [
@@ -257,7 +257,7 @@ def _complete_table(examples: Examples) -> Examples:
     )
 
 
-def _strata(examples: Examples, given: str) -> list[np.ndarray]:
+def _strata(examples: Examples, given: str) -> list[ndarray]:
     """Return sets of terms that are so alike that they can be exchanged."""
     if examples.source.any():
         kinds = _sources_of_terms(examples)
@@ -269,7 +269,7 @@ def _strata(examples: Examples, given: str) -> list[np.ndarray]:
     return np.split(terms, np.cumsum(np.bincount(stratum))[:-1])
 
 
-def _sources_of_terms(examples: Examples) -> np.ndarray:
+def _sources_of_terms(examples: Examples) -> ndarray:
     """Return two numbers per term that are equal for terms of the same sources.
 
     Every source gets two random labels. A set of sources is known by the sums of its
@@ -284,7 +284,7 @@ def _sources_of_terms(examples: Examples) -> np.ndarray:
     return sums
 
 
-def _given_and_sizes_of_terms(examples: Examples, given: str) -> np.ndarray:
+def _given_and_sizes_of_terms(examples: Examples, given: str) -> ndarray:
     """Return, per term, the value that is given and the size in powers of two."""
     terms = len(examples.term_group)
     size = np.bincount(examples.term, examples.count, minlength=terms)
@@ -303,7 +303,7 @@ def _number_of_sources(examples: Examples) -> int:
 
 
 def _weighted(
-    examples: Examples, terms: np.ndarray, sources: np.ndarray | None = None
+    examples: Examples, terms: ndarray, sources: ndarray | None = None
 ) -> Draws:
     """Return draws with these weights, in which every term keeps its group."""
     if sources is None:

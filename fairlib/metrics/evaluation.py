@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy import ndarray
+from numpy.random import Generator
 
 from fairlib.metrics import comparisons
 from fairlib.metrics.cells import Cells, Sample, background
@@ -43,7 +45,7 @@ class Evaluation:
 
     examples: Examples
     draws: Draws | None
-    rng: np.random.Generator
+    rng: Generator
     _cells: dict[tuple, Cells] = field(default_factory=dict)
 
     def rows(self, metric: Metric, target: int | None) -> dict:
@@ -156,7 +158,7 @@ class Evaluation:
         draws = 1 if self.draws is None else len(self.draws.term_group)
         return dict.fromkeys(names, np.full(draws, np.nan))
 
-    def _compared(self, metric: Metric, cells: Cells) -> np.ndarray:
+    def _compared(self, metric: Metric, cells: Cells) -> ndarray:
         """Return the comparisons, averaged over sources and combinations.
 
         Their shape is (draws, groups) for metrics with a background, (draws, pairs) for
@@ -190,7 +192,7 @@ class Evaluation:
         values = np.einsum("bkmg,km->bkg", values, weight)
         return self._averaged_over_sources(values, cells)
 
-    def _one_variation_each(self, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+    def _one_variation_each(self, sample: Sample) -> tuple[ndarray, ndarray]:
         """Return the scores of combinations of one variation per group.
 
         The scores have the shape (draws, units, combinations, groups). The second array
@@ -212,7 +214,7 @@ class Evaluation:
         quantiles = (shuffled + self.rng.random(places.shape)) / count
         return sample.at(quantiles), np.ones((sample.size.shape[1], count), dtype=bool)
 
-    def _averaged_over_sources(self, values: np.ndarray, cells: Cells) -> np.ndarray:
+    def _averaged_over_sources(self, values: ndarray, cells: Cells) -> ndarray:
         """Average comparisons (draws, units, ...) over units, by their source's weight.
 
         All units count alike where sources are not drawn, or where there is one unit.
@@ -227,7 +229,7 @@ class Evaluation:
         return np.einsum("bkg,bk->bg", values, share)
 
 
-def _score(metric: Metric, cells: Cells) -> np.ndarray | Sample:
+def _score(metric: Metric, cells: Cells) -> ndarray | Sample:
     """Return the score of each cell, checked to be one number or sample per cell."""
     score = metric.score(cells)
     shape = score.size.shape if isinstance(score, Sample) else np.shape(score)
@@ -239,14 +241,14 @@ def _score(metric: Metric, cells: Cells) -> np.ndarray | Sample:
     return score
 
 
-def _compared_groups(metric: Metric, score: np.ndarray | Sample) -> np.ndarray:
+def _compared_groups(metric: Metric, score: ndarray | Sample) -> ndarray:
     """Compare all pairs of groups (PCM), or all groups at once (MCM)."""
     if metric.kind == "PCM":
         return comparisons.of_pairs(metric.comparison, score)
     return metric.comparison(score)[..., None]
 
 
-def _means_over_pairs(values: np.ndarray, groups: int) -> list[np.ndarray]:
+def _means_over_pairs(values: ndarray, groups: int) -> list[ndarray]:
     """Return, for each group, the mean of the comparisons of pairs that contain it."""
     pairs = np.stack(np.triu_indices(groups, 1))
     means = []
@@ -257,8 +259,8 @@ def _means_over_pairs(values: np.ndarray, groups: int) -> list[np.ndarray]:
 
 
 def combinations(
-    sizes: np.ndarray, *, limit: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+    sizes: ndarray, *, limit: int, rng: Generator
+) -> tuple[ndarray, ndarray]:
     """Choose combinations of one variation per group, for each unit on its own.
 
     Parameters

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import narwhals as nw
 import numpy as np
-import pandas as pd
+from numpy import ndarray
+from pandas import DataFrame, Series
 
 from fairlib import tables
 from fairlib.tables import COUNT, complete, listed
@@ -144,16 +145,16 @@ class Examples:
     groups: tuple[Hashable, ...]
     classes: tuple[Hashable, ...]
     measured: tuple[int, ...]
-    group: np.ndarray
-    term: np.ndarray
-    term_group: np.ndarray
-    source: np.ndarray
+    group: ndarray
+    term: ndarray
+    term_group: ndarray
+    source: ndarray
     untied: bool
-    unit: np.ndarray | None = None
-    label: np.ndarray | None = None
-    prediction: np.ndarray | None = None
-    probabilities: np.ndarray | None = None
-    count: np.ndarray | None = None
+    unit: ndarray | None = None
+    label: ndarray | None = None
+    prediction: ndarray | None = None
+    probabilities: ndarray | None = None
+    count: ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.group)
@@ -163,7 +164,7 @@ class Examples:
         """Whether entries count examples that nothing ties together."""
         return self.count is not None and self.untied
 
-    def need(self, name: str) -> np.ndarray:
+    def need(self, name: str) -> ndarray:
         """Return an array by its name, or raise `NotMeasurable` if the table lacks it.
 
         Parameters
@@ -181,7 +182,7 @@ class Examples:
             raise NotMeasurable(f"it needs {needed}, which the table lacks")
         return array
 
-    def only(self, keep: np.ndarray) -> "Examples":
+    def only(self, keep: ndarray) -> "Examples":
         """Return some of the examples.
 
         Units that have no example left are dropped, and the others are numbered anew.
@@ -223,7 +224,7 @@ class Examples:
             )
 
         if one_label:
-            labels_per_unit = pd.Series(self.need("label")).groupby(unit).nunique()
+            labels_per_unit = Series(self.need("label")).groupby(unit).nunique()
             mixed = (labels_per_unit > 1).sum()
             if mixed:
                 raise NotMeasurable(
@@ -287,7 +288,7 @@ def _counts_in_bins(
     *,
     bins: int,
     count: str | None,
-) -> pd.DataFrame:
+) -> DataFrame:
     """Count rows that are equal once each probability is the middle of its bin."""
     bin_of = {
         _BIN_OF + name: (nw.col(name).cast(nw.Float64) * bins).floor().clip(0, bins - 1)
@@ -308,7 +309,7 @@ def _counts_in_bins(
 
 
 def coded(
-    frame: pd.DataFrame,
+    frame: DataFrame,
     names: Mapping[str, str],
     probability_of: Mapping[str, str],
     *,
@@ -363,7 +364,7 @@ def coded(
     )
 
 
-def _coded_groups(column: pd.Series) -> tuple[np.ndarray, list]:
+def _coded_groups(column: Series) -> tuple[ndarray, list]:
     """Return the code of each row's group, and the names of the groups."""
     codes, groups = code(column)
     if len(groups) < 2:
@@ -402,7 +403,7 @@ def tied(
     groups: tuple[Hashable, ...],
     classes: tuple[Hashable, ...],
     measured: tuple[int, ...],
-    **arrays: np.ndarray | None,
+    **arrays: ndarray | None,
 ) -> Examples:
     """Sort coded rows and find out which of them vary together.
 
@@ -441,7 +442,7 @@ def tied(
     )
 
 
-def _sorted(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _sorted(arrays: dict[str, ndarray]) -> dict[str, ndarray]:
     """Put rows into an order that does not depend on the engine that counted them."""
     keys = [arrays[name] for name in _ORDER if name in arrays]
     if "probabilities" in arrays:
@@ -456,8 +457,8 @@ def _sorted(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _ties(
-    groups: int, group: np.ndarray, word: np.ndarray | None, source: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    groups: int, group: ndarray, word: ndarray | None, source: ndarray | None
+) -> tuple[ndarray, ndarray, ndarray]:
     """Return the term of each row, the group of each term, the source of each row."""
     same_source = np.zeros(len(group), dtype=int)
 
@@ -478,9 +479,7 @@ def _ties(
     return group, np.arange(groups), source
 
 
-def _known_classes(
-    outcomes: list[pd.Series], probability_of: Mapping[str, str]
-) -> list:
+def _known_classes(outcomes: list[Series], probability_of: Mapping[str, str]) -> list:
     """Return all classes in order: all with a probability, or else all that occur."""
     occurring = {str(name): name for name in distinct(outcomes)}
     # The name of a column holds a class as text; in the table it may be a number.
@@ -502,7 +501,7 @@ def _known_classes(
     return known
 
 
-def _codes(values: dict[str, pd.Series], known: list) -> dict[str, np.ndarray]:
+def _codes(values: dict[str, Series], known: list) -> dict[str, ndarray]:
     """Code labels and predictions by class, and the other columns by their values."""
     codes = {}
     for role, column in values.items():
@@ -549,11 +548,11 @@ def probability_columns(pattern: str, known: Iterable) -> dict[str, str]:
 
 
 def _probabilities(
-    frame: pd.DataFrame,
+    frame: DataFrame,
     known: list,
     probability_of: Mapping[str, str],
     bins: int | None,
-) -> np.ndarray | None:
+) -> ndarray | None:
     """Return the checked probabilities of all classes, or None if there are none."""
     names = list(probability_of.values())
     if not names or not {*names} <= {*frame}:

@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
+from numpy import ndarray
+from numpy.random import Generator
+from pandas import DataFrame
 
 from fairlib.checks import check_confidence
 from fairlib.metrics import draws
@@ -61,8 +63,8 @@ def measure(
     bins: int | None = None,
     replicates: int = 0,
     confidence: float = 0.95,
-    rng: np.random.Generator | int = 0,
-) -> pd.DataFrame:
+    rng: Generator | int = 0,
+) -> DataFrame:
     """Measure fairness metrics on a table that has one row per example.
 
     A metric compares what happens to different groups of examples: how often each of
@@ -190,7 +192,7 @@ def auc(
     probability: str = "p_{}",
     count: str | None = None,
     bins: int | None = None,
-) -> pd.DataFrame:
+) -> DataFrame:
     """Measure how well probabilities tell positive from negative examples by group.
 
     The area under a ROC curve says how often a positive example has a higher
@@ -246,7 +248,7 @@ def auc(
     return tabulate([(examples, areas)], explicit=True)
 
 
-def _area_of_group(whole: np.ndarray, group: np.ndarray) -> np.ndarray:
+def _area_of_group(whole: ndarray, group: ndarray) -> ndarray:
     """Return the area of a group as it is, without comparing it to the whole."""
     return group
 
@@ -298,8 +300,8 @@ def tabulate(
     *,
     replicates: int = 0,
     confidence: float = 0.95,
-    rng: np.random.Generator | int = 0,
-) -> pd.DataFrame:
+    rng: Generator | int = 0,
+) -> DataFrame:
     """Measure metrics on examples and put all values into one frame.
 
     Parameters
@@ -351,7 +353,7 @@ def tabulate(
     if replicates:
         columns.extend(_UNCERTAINTY)
     lines = [(*key, *row) for key, row in rows.items()]
-    result = pd.DataFrame(lines, columns=columns)
+    result = DataFrame(lines, columns=columns)
 
     result.attrs["groups"] = list(parts[0][0].groups)
     result.attrs["undefined"] = [
@@ -384,7 +386,7 @@ class Observed(NamedTuple):
         Why metrics are left out, by their names.
     """
 
-    values: dict[Key, np.ndarray]
+    values: dict[Key, ndarray]
     undefined: dict[Key, str]
     not_measured: dict[str, str]
 
@@ -393,7 +395,7 @@ def observed(
     examples: Examples,
     metrics: Mapping[str, Metric],
     explicit: bool,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Observed:
     """Measure metrics on the data as they are.
 
@@ -413,7 +415,7 @@ def observed(
     Observed
     """
     evaluation = Evaluation(examples, None, rng)
-    values: dict[Key, np.ndarray] = {}
+    values: dict[Key, ndarray] = {}
     undefined: dict[Key, str] = {}
     not_measured: dict[str, str] = {}
 
@@ -456,11 +458,11 @@ class _Uncertain(NamedTuple):
 def _uncertain(
     examples: Examples,
     metrics: Mapping[str, Metric],
-    values: Mapping[Key, np.ndarray],
+    values: Mapping[Key, ndarray],
     *,
     confidence: float,
     replicates: int,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> _Uncertain:
     """Return every value with its interval, the mean of its null, p and p's error."""
     resampled = replicated(

@@ -13,7 +13,7 @@ or one distribution per cell. `fairlib.metrics.table2` shows how to write anothe
 [[[0.5, 1.0]]]
 """
 
-import numpy as np
+from numpy import ndarray
 
 from fairlib.metrics.cells import Cells, Sample, background, described, divide
 from fairlib.metrics.comparisons import superiority
@@ -27,7 +27,7 @@ from fairlib.metrics.comparisons import superiority
     given="label",
     needs="examples of another class",
 )
-def false_positive_rate(cells: Cells) -> np.ndarray:
+def false_positive_rate(cells: Cells) -> ndarray:
     """Return how often the class is predicted where it is not true: FP / (FP + TN).
 
     If the class is "will reoffend", this is the share of people who did not reoffend
@@ -53,7 +53,7 @@ def false_positive_rate(cells: Cells) -> np.ndarray:
     given="label",
     needs="examples of the class",
 )
-def false_negative_rate(cells: Cells) -> np.ndarray:
+def false_negative_rate(cells: Cells) -> ndarray:
     """Return how often the class is missed where it is true: FN / (FN + TP).
 
     If the class is "needs treatment", this is the share of people who needed treatment
@@ -79,7 +79,7 @@ def false_negative_rate(cells: Cells) -> np.ndarray:
     given="label",
     needs="examples of the class",
 )
-def true_positive_rate(cells: Cells) -> np.ndarray:
+def true_positive_rate(cells: Cells) -> ndarray:
     """Return how often the class is found where it is true: TP / (TP + FN).
 
     Parameters
@@ -102,7 +102,7 @@ def true_positive_rate(cells: Cells) -> np.ndarray:
     given="label",
     needs="examples of another class",
 )
-def true_negative_rate(cells: Cells) -> np.ndarray:
+def true_negative_rate(cells: Cells) -> ndarray:
     """Return how often the class is rightly not predicted: TN / (TN + FP).
 
     Parameters
@@ -125,7 +125,7 @@ def true_negative_rate(cells: Cells) -> np.ndarray:
     given="label",
     needs="examples of the class",
 )
-def recall(cells: Cells) -> np.ndarray:
+def recall(cells: Cells) -> ndarray:
     """Return the true positive rate under its other name: TP / (TP + FN).
 
     Parameters
@@ -147,7 +147,7 @@ def recall(cells: Cells) -> np.ndarray:
     given="label",
     needs="examples of the class or predictions of it",
 )
-def f1(cells: Cells) -> np.ndarray:
+def f1(cells: Cells) -> ndarray:
     """Return the harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN).
 
     Parameters
@@ -168,7 +168,7 @@ def f1(cells: Cells) -> np.ndarray:
     symbol="|{x ∈ A : ŷ(x) = c}| / |A|",
     words="How often the class is predicted at all, rightly or not",
 )
-def predicted_rate(cells: Cells) -> np.ndarray:
+def predicted_rate(cells: Cells) -> ndarray:
     """Return how often the class is predicted at all, rightly or not.
 
     Parameters
@@ -188,7 +188,7 @@ def predicted_rate(cells: Cells) -> np.ndarray:
     symbol="Accuracy",
     words="The share of examples whose class was predicted rightly, over all classes",
 )
-def accuracy(cells: Cells) -> np.ndarray:
+def accuracy(cells: Cells) -> ndarray:
     """Return the share of examples whose class was predicted rightly.
 
     All classes count together, not one against the rest.
@@ -211,7 +211,7 @@ def accuracy(cells: Cells) -> np.ndarray:
     words="The labelled attachment score: accuracy over tokens whose class is their "
     "head and relation together",
 )
-def attachment(cells: Cells) -> np.ndarray:
+def attachment(cells: Cells) -> ndarray:
     """Return the labelled attachment score of a parser.
 
     This is the accuracy over tokens, where the class of a token is its head and its
@@ -299,7 +299,7 @@ def gold_probability(cells: Cells) -> Sample:
     symbol="mean({f(x, c) | x ∈ A})",
     words="The mean probability of the class in the cell",
 )
-def mean_probability(cells: Cells) -> np.ndarray:
+def mean_probability(cells: Cells) -> ndarray:
     """Return the mean probability of the class in each cell.
 
     Parameters
@@ -329,7 +329,7 @@ _NEEDS_OF_AREAS = "positive or negative examples to compare"
     given="label",
     needs=_NEEDS_OF_AREAS,
 )
-def subgroup_auc(cells: Cells) -> np.ndarray:
+def subgroup_auc(cells: Cells) -> ndarray:
     """Return how often a group's positives are more probable than its own negatives.
 
     A low area means that the model cannot tell the classes apart within the group.
@@ -358,7 +358,7 @@ def subgroup_auc(cells: Cells) -> np.ndarray:
     given="label",
     needs=_NEEDS_OF_AREAS,
 )
-def bpsn(cells: Cells) -> np.ndarray:
+def bpsn(cells: Cells) -> ndarray:
     """Return how often other groups' positives are more probable than its negatives.
 
     The name means: background positives, subgroup negatives. A low area means that the
@@ -387,7 +387,7 @@ def bpsn(cells: Cells) -> np.ndarray:
     given="label",
     needs=_NEEDS_OF_AREAS,
 )
-def bnsp(cells: Cells) -> np.ndarray:
+def bnsp(cells: Cells) -> ndarray:
     """Return how often its positives are more probable than other groups' negatives.
 
     The name means: background negatives, subgroup positives. A low area means that the
@@ -410,7 +410,7 @@ def bnsp(cells: Cells) -> np.ndarray:
     return _area(cells, positives=cells, negatives=background(cells, "complement"))
 
 
-def _area(cells: Cells, *, positives: Cells, negatives: Cells) -> np.ndarray:
+def _area(cells: Cells, *, positives: Cells, negatives: Cells) -> ndarray:
     """Return the area under the ROC curve of these positives and negatives."""
     above = positives.sample(cells.probability, among=cells.gold)
     below = negatives.sample(cells.probability, among=~cells.gold)

@@ -11,6 +11,8 @@ from collections.abc import Hashable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
+from numpy import ndarray
+from pandas import DataFrame, Series
 
 from fairlib import tables
 from fairlib.metrics import scores
@@ -47,7 +49,7 @@ def measure_sequences(
     replicates: int = 0,
     confidence: float = 0.95,
     rng: np.random.Generator | int = 0,
-) -> pd.DataFrame:
+) -> DataFrame:
     """Measure fairness metrics of a model that labels every token of a sentence.
 
     F1, recall and false negative rates compare exact spans. Other scores of predictions
@@ -156,7 +158,7 @@ def _view_of(metric: Metric) -> str:
 
 def _read(
     tokens: object, names: dict[str, str], probability: str
-) -> tuple[pd.DataFrame, dict[str, str]]:
+) -> tuple[DataFrame, dict[str, str]]:
     """Return checked and sorted tokens, and the names of their probabilities by tag.
 
     Columns get the names of their roles; probabilities are called p_<tag>.
@@ -198,7 +200,7 @@ def _read(
 
 
 def _views(
-    frame: pd.DataFrame,
+    frame: DataFrame,
     tag_columns: dict[str, str],
     classes: Hashable | Iterable | None,
 ) -> tuple[dict[str, Examples], int]:
@@ -232,7 +234,7 @@ def _views(
 
 
 def _coded(
-    frame: pd.DataFrame, classes: Hashable | Iterable, unit: str | None = None
+    frame: DataFrame, classes: Hashable | Iterable, unit: str | None = None
 ) -> Examples:
     """Code a view, whose columns have the names of their roles."""
     return coded(
@@ -244,19 +246,19 @@ def _coded(
     )
 
 
-def _spans(frame: pd.DataFrame, sentence: np.ndarray) -> pd.DataFrame:
+def _spans(frame: DataFrame, sentence: ndarray) -> DataFrame:
     """Return one row per true or predicted span, with its source, group and term."""
     matched = compare(frame["label"], frame["prediction"], sentence)
-    of_sentence = frame.loc[~pd.Series(sentence).duplicated(), _SENTENCE]
+    of_sentence = frame.loc[~Series(sentence).duplicated(), _SENTENCE]
     of_span = of_sentence.iloc[matched["sentence"]].reset_index(drop=True)
     return matched[["label", "prediction"]].join(of_span)
 
 
 def _probability_of_types(
-    frame: pd.DataFrame, tag_columns: dict[str, str], types: set[str]
-) -> dict[str, np.ndarray]:
+    frame: DataFrame, tag_columns: dict[str, str], types: set[str]
+) -> dict[str, ndarray]:
     """Sum the probabilities of the tags of each type: columns p_<type>."""
-    sums: dict[str, np.ndarray] = {}
+    sums: dict[str, ndarray] = {}
     for tag, name in tag_columns.items():
         if tag.startswith(("B-", "I-", "L-", "U-")):
             kind = tag[2:]
@@ -275,7 +277,7 @@ def _probability_of_types(
     return sums
 
 
-def _aligned(by_token: pd.DataFrame, sentence: np.ndarray) -> tuple[pd.DataFrame, int]:
+def _aligned(by_token: DataFrame, sentence: ndarray) -> tuple[DataFrame, int]:
     """Return the tokens that all variations of a source share, and count the others.
 
     The column `unit` has the same number for the same token of all variations.
@@ -296,15 +298,13 @@ def _aligned(by_token: pd.DataFrame, sentence: np.ndarray) -> tuple[pd.DataFrame
 
     # A unit is complete if every variation, which is a sentence, of its source has it.
     source_of_piece = pd.factorize(pieces["source"])[0]
-    sentences = pd.Series(sentence_of_piece).groupby(source_of_piece)
+    sentences = Series(sentence_of_piece).groupby(source_of_piece)
     variations = sentences.transform("nunique").to_numpy()
     complete = unit.groupby(unit).transform("size").to_numpy() == variations
     return pieces.assign(unit=unit)[complete], int((~complete).sum())
 
 
-def _pieces(
-    by_token: pd.DataFrame, sentence: np.ndarray
-) -> tuple[pd.DataFrame, np.ndarray]:
+def _pieces(by_token: DataFrame, sentence: ndarray) -> tuple[DataFrame, ndarray]:
     """Average the tokens of each slot into one piece, and return the pieces' sentences.
 
     Every token outside of slots is a piece of its own.
@@ -324,7 +324,7 @@ def _pieces(
 
 def from_tags(
     tags: Iterable[str], sentence: Iterable, *, strict: bool = False
-) -> pd.DataFrame:
+) -> DataFrame:
     """Find the spans that BILOU tags mark.
 
     A model may predict sequences of tags that BILOU does not allow. Every tagged token
@@ -383,7 +383,7 @@ def from_tags(
             f"{position[first]}-{kind[first]} out of place"
         )
     start = np.flatnonzero(starts)
-    return pd.DataFrame(
+    return DataFrame(
         {
             "sentence": sentence_of_token[start],
             "start": start,
@@ -393,7 +393,7 @@ def from_tags(
     )
 
 
-def split(tags: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+def split(tags: Iterable[str]) -> tuple[ndarray, ndarray]:
     """Split BILOU tags into positions and types.
 
     Parameters
@@ -438,7 +438,7 @@ def _parts(tag: str) -> tuple[str, str]:
 
 def compare(
     gold: Iterable[str], predicted: Iterable[str], sentence: Iterable
-) -> pd.DataFrame:
+) -> DataFrame:
     """Match true with predicted spans.
 
     A true span is matched only by a predicted span with the same start and end. There

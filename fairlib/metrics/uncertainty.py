@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from fairlib.metrics import draws
@@ -28,8 +30,8 @@ def replicated(
     *,
     kind: str,
     replicates: int,
-    rng: np.random.Generator,
-) -> dict[Key, np.ndarray]:
+    rng: Generator,
+) -> dict[Key, ndarray]:
     """Measure metrics on data that are drawn anew many times.
 
     Parameters
@@ -79,8 +81,8 @@ def over_draws(
     drawn: Iterator[draws.Draws],
     metrics: Mapping[str, Metric],
     keys: Iterable[Key],
-    rng: np.random.Generator,
-) -> dict[Key, np.ndarray]:
+    rng: Generator,
+) -> dict[Key, ndarray]:
     """Measure metrics on every draw.
 
     Parameters
@@ -101,7 +103,7 @@ def over_draws(
     dict
         The values in all draws, by (metric, class, group).
     """
-    batches: dict[Key, list[np.ndarray]] = {key: [] for key in keys}
+    batches: dict[Key, list[ndarray]] = {key: [] for key in keys}
     wanted = dict.fromkeys((name, class_name) for name, class_name, _ in batches)
 
     for batch in drawn:
@@ -115,7 +117,7 @@ def over_draws(
 
 
 def interval(
-    metric: Metric, value: float, replicates: np.ndarray, confidence: float
+    metric: Metric, value: float, replicates: ndarray, confidence: float
 ) -> tuple[float, float]:
     """Return the symmetric bootstrap interval of a metric.
 
@@ -165,7 +167,7 @@ def interval(
     return (low if metric.signed else max(low, 0.0)), high
 
 
-def distance(metric: Metric, values: ArrayLike) -> np.ndarray:
+def distance(metric: Metric, values: ArrayLike) -> ndarray:
     """Return how far values of a metric are from "no difference".
 
     Parameters
@@ -178,7 +180,7 @@ def distance(metric: Metric, values: ArrayLike) -> np.ndarray:
     return np.abs(_scaled(metric, values))
 
 
-def _scaled(metric: Metric, values: ArrayLike) -> np.ndarray:
+def _scaled(metric: Metric, values: ArrayLike) -> ndarray:
     """Return values on the scale on which "no difference" is 0."""
     if metric.neutral != 1:
         return np.asarray(values)
@@ -186,7 +188,7 @@ def _scaled(metric: Metric, values: ArrayLike) -> np.ndarray:
         return np.log(values)
 
 
-def p_value(distance: float | np.ndarray, null_distances: np.ndarray) -> float:
+def p_value(distance: float | ndarray, null_distances: ndarray) -> float:
     """Return how often a fair model would be at least as far from "no difference".
 
     Parameters

@@ -27,6 +27,7 @@ import narwhals.selectors as selectors
 import numpy as np
 import pandas as pd
 import pyarrow
+from pandas import DataFrame, Series
 
 from fairlib.tables.opening import (
     Frame,
@@ -127,7 +128,7 @@ def counts(
     derived: Mapping[str, nw.Expr] | None = None,
     limits: Mapping[str, Limits] | None = None,
     count: str | None = None,
-) -> pd.DataFrame:
+) -> DataFrame:
     """Count how often each combination of values occurs in some columns of a table.
 
     Parameters
@@ -263,7 +264,7 @@ def costs(
     return first, second
 
 
-def complete(frame: pd.DataFrame, name: str) -> pd.Series:
+def complete(frame: DataFrame, name: str) -> Series:
     """Return a column, or raise an error if a value is missing in it.
 
     Parameters
@@ -302,7 +303,7 @@ def _counted(
     keys: list[str],
     totals: Mapping[str, Total],
     derived: Mapping[str, nw.Expr],
-) -> pd.DataFrame:
+) -> DataFrame:
     """Count the rows of a part, in the engine that holds it."""
     # Engines are fastest at totals of columns, so the values become columns first.
     values = {
@@ -336,7 +337,7 @@ def _aggregate(name: str, total: Total) -> nw.Expr:
     return getattr(nw.col(name), total.combine)().alias(name)
 
 
-def _as_pandas(cells: nw.DataFrame[Any]) -> pd.DataFrame:
+def _as_pandas(cells: nw.DataFrame[Any]) -> DataFrame:
     """Return an engine's rows as a frame of pandas."""
     if cells.implementation.is_pandas_like():
         # Dask numbers the rows of each of its parts from 0.
@@ -367,10 +368,10 @@ def _with_signed_codes(table: pyarrow.Table) -> pyarrow.Table:
 
 
 def _added(
-    cells_of_parts: Iterator[pd.DataFrame],
+    cells_of_parts: Iterator[DataFrame],
     keys: list[str],
     totals: Mapping[str, Total],
-) -> pd.DataFrame:
+) -> DataFrame:
     """Add up the counts of all parts."""
     waiting = [next(cells_of_parts)]
     pending_rows = 0
@@ -389,8 +390,8 @@ def _added(
 
 
 def _sum_of_parts(
-    cells_of_parts: list[pd.DataFrame], keys: list[str], totals: Mapping[str, Total]
-) -> pd.DataFrame:
+    cells_of_parts: list[DataFrame], keys: list[str], totals: Mapping[str, Total]
+) -> DataFrame:
     """Combine the totals of rows that agree in all keys."""
     # A part without rows knows no types, so it counts only if there is no other.
     with_rows = [cells for cells in cells_of_parts if len(cells) > 0]
@@ -426,7 +427,7 @@ def _with_checks(
 
 
 def _checked_ranges(
-    cells: pd.DataFrame, limits: Mapping[str, Limits]
+    cells: DataFrame, limits: Mapping[str, Limits]
 ) -> dict[str, tuple[float, float]]:
     """Take the smallest and largest number of each column out of the counts."""
     ranges = {}
@@ -445,7 +446,7 @@ def _checked_ranges(
     return ranges
 
 
-def _checked_counts(cells: pd.DataFrame, count: str) -> pd.DataFrame:
+def _checked_counts(cells: DataFrame, count: str) -> DataFrame:
     """Check the sums of a column of counts, and leave out combinations of none."""
     if (cells.pop(_FRACTION) > 0).any():
         raise ValueError(

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 import narwhals as nw
 import numpy as np
 import pandas as pd
+from pandas import Series
 
 from fairlib.tables import listed
 
@@ -35,7 +36,7 @@ def check_column(known: nw.Schema, role: str, name: object) -> None:
         raise ValueError(f"{role}: no column {name!r}; the columns are {listed(known)}")
 
 
-def code(column: pd.Series) -> tuple[np.ndarray, list]:
+def code(column: Series) -> tuple[np.ndarray, list]:
     """Replace the values of a column by whole numbers.
 
     Parameters
@@ -65,7 +66,7 @@ def code(column: pd.Series) -> tuple[np.ndarray, list]:
     return index(column, values), values
 
 
-def distinct(columns: Iterable[pd.Series]) -> list:
+def distinct(columns: Iterable[Series]) -> list:
     """Return the values of several columns, sorted and without repetition.
 
     Parameters
@@ -87,7 +88,7 @@ def distinct(columns: Iterable[pd.Series]) -> list:
     return in_order(dict.fromkeys(values))
 
 
-def index(column: pd.Series, values: list) -> np.ndarray:
+def index(column: Series, values: list) -> np.ndarray:
     """Return the place of each value of a column in a list of values.
 
     Parameters
@@ -130,7 +131,7 @@ def in_order(values: Collection) -> list:
         return sorted(values, key=_spelling)
 
 
-def banded(column: pd.Series, count: pd.Series, notes: list[str]) -> pd.Series:
+def banded(column: Series, count: Series, notes: list[str]) -> Series:
     """Put a column of many numbers, such as ages, into four bands.
 
     A column of groups is returned as it is, unless it holds more than 60 different
@@ -182,11 +183,11 @@ def banded(column: pd.Series, count: pd.Series, notes: list[str]) -> pd.Series:
         f"{', '.join(names)}."
     )
     bands = pd.Categorical(names[band_of_row], names, ordered=True)
-    banded_rows = pd.Series(bands, index=known.index)
+    banded_rows = Series(bands, index=known.index)
     return banded_rows.reindex(column.index).rename(column.name)
 
 
-def as_numbers(values: pd.Series) -> pd.Series | None:
+def as_numbers(values: Series) -> Series | None:
     """Return values as numbers, or None if they are names.
 
     Parameters
@@ -215,6 +216,6 @@ def _spelling(value: object) -> tuple[str, str]:
     return str(value), type(value).__name__
 
 
-def _range(numbers: pd.Series) -> str:
+def _range(numbers: Series) -> str:
     """Name a band by its smallest and its largest number."""
     return f"{numbers.min():.6g} to {numbers.max():.6g}"

@@ -9,6 +9,7 @@ import narwhals as nw
 import pandas as pd
 import pyarrow
 import pyarrow.dataset
+from pandas import DataFrame
 
 ROWS_PER_PART = 1 << 18  # bounds the memory where no engine holds the rows
 
@@ -80,7 +81,7 @@ def parts(table: object, columns: Sequence[str]) -> Iterator[Frame]:
         yield nw.from_native(source.schema.empty_table().select(names))
 
 
-def rows(table: object, columns: Sequence[str]) -> pd.DataFrame:
+def rows(table: object, columns: Sequence[str]) -> DataFrame:
     """Return the rows of a table, for what depends on their order.
 
     Parameters
@@ -186,7 +187,7 @@ def _opened(table: object) -> Frame | _ReadInBatches:
     if _is_hugging_face_dataset(table):
         return _HuggingFaceDataset(table)
 
-    frame = _with_categories(table) if isinstance(table, pd.DataFrame) else table
+    frame = _with_categories(table) if isinstance(table, DataFrame) else table
     try:
         return nw.from_native(frame)  # type: ignore[call-overload]
     except TypeError:
@@ -227,7 +228,7 @@ class _HuggingFaceDataset:
             yield from part.to_batches()
 
 
-def _with_categories(frame: pd.DataFrame) -> pd.DataFrame:
+def _with_categories(frame: DataFrame) -> DataFrame:
     """Return a frame whose Arrow dictionaries are categories, in the same order."""
     dictionaries = [
         name

@@ -92,7 +92,7 @@ def test_options_of_the_command_are_those_of_the_call():
 
 def test_options_have_the_types_of_their_defaults_and_one_sentence_each():
     for option in OPTIONS:
-        assert option.default is None or type(option.default) is option.kind
+        assert option.default is None or type(option.default) is option.type
         assert option.help and not option.help.endswith(".")
         assert option.help[0].islower(), option.name
     assert {*ROLES} < {option.name for option in OPTIONS}
