@@ -290,7 +290,8 @@ def calibrated_threshold(scores: ArrayLike, positive_rate: float) -> float:
     numbers = np.asarray(scores, dtype=float)
     if numbers.ndim != 1 or numbers.size == 0 or np.isnan(numbers).any():
         raise ValueError(
-            f"scores must be a non-empty vector without NaN, found shape {numbers.shape}"
+            "scores must be a non-empty vector without NaN, "
+            f"found shape {numbers.shape}"
         )
     checked(
         "positive_rate",

@@ -12,7 +12,7 @@ oxonfair 0.3 reports A->T with the opposite sign.)
 
 Arrays have one row per example: n x |T| tasks and n x |A| attributes, 0 or 1, where
 several may be 1 at once. They are read once, in O(n |A| |T|), and not copied.
-`from_counts` takes counts in place of arrays, and `from_table` takes columns of a table.
+`from_counts` takes counts in place of arrays, `from_table` takes columns of a table.
 """
 
 import warnings
@@ -314,7 +314,8 @@ def from_table(
     Examples
     --------
     >>> people = pd.DataFrame({
-    ...     "woman": [1, 0], "paints": [1, 0], "p_paints": [0.9, 0.2], "people": [30, 50]
+    ...     "woman": [1, 0], "paints": [1, 0], "p_paints": [0.9, 0.2],
+    ...     "people": [30, 50],
     ... })
     >>> columns = {"task": "paints", "attribute": "woman", "predicted": "p_paints"}
     >>> round(from_table("A->T", people, **columns, count="people"), 12)

@@ -159,7 +159,7 @@ def read(table, columns: Columns, *, positive: object = None) -> Counts:
     cost = None
     if columns.cost:
         # Sums of squares of values between -1 and 1 lose no digits.
-        limits = {columns.cost: ("cost", *LIMITS["cost"])}
+        limits = {columns.cost: LIMITS["cost"]}
         extremes = tables.counts(table, columns.group[:1], limits=limits).attrs
         low, high = extremes[columns.cost]
         cost = CostScale(columns.cost, (low + high) / 2, (high - low) / 2 or 1.0)
@@ -249,7 +249,7 @@ def _cells(
         [*by, *derived],
         totals,
         derived=derived,
-        limits={roles[role]: (role, *LIMITS[role]) for role in numbers},
+        limits={roles[role]: LIMITS[role] for role in numbers},
         count=columns.count,
     )
 

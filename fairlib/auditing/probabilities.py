@@ -7,6 +7,7 @@ a hundredth of the log odds wide: no probability moves by more than .0025.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,7 @@ class _Attribute:
 
 
 # The columns of one group, and its code.
-_ColumnsOfGroup = tuple[int, dict[str, ndarray | float]]
+_ColumnsOfGroup = tuple[int, dict[str, Any]]
 
 
 def calibration(questions: Questions) -> DataFrame | None:
@@ -122,6 +123,9 @@ def _calibration(attribute: _Attribute) -> Iterator[_ColumnsOfGroup]:
 
     sides = contrast(sums, family_of_bins)
     n = sides.n[0]
+    assert (
+        counts.score is not None
+    )  # there are levels only where there are probabilities
     probability = family_of_bins.total(counts.score) / np.maximum(n, 1)
     low, high = limits(sides, attribute.alpha)
     has_interval = not np.isnan(attribute.alpha)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 from fairlib.auditing.rates import RATES, Rate, custom_rate
-from fairlib.tables import listed
+from fairlib.tables import Limits, listed
 
 # The parts that a column can play beside those of the groups.
 ROLES = (
@@ -41,9 +41,9 @@ EXCLUDED_ROLES = {
 }
 # What the columns that hold a number for each case may hold: words, lowest, highest.
 LIMITS = {
-    "probability": ("lie in [0, 1]", 0, 1),
-    "weight": ("hold weights (0 to 1e100)", 0, 1e100),
-    "cost": ("hold numbers from -1e300 to 1e300", -1e300, 1e300),
+    "probability": Limits("probability", "lie in [0, 1]", 0, 1),
+    "weight": Limits("weight", "hold weights (0 to 1e100)", 0, 1e100),
+    "cost": Limits("cost", "hold numbers from -1e300 to 1e300", -1e300, 1e300),
 }
 # The share of alpha that the metrics of the literature have; comparisons have the rest.
 SUMMARY_SHARE = 0.2

@@ -15,7 +15,7 @@ BINARY = {"label": "label", "prediction": "prediction"}
 
 
 def people(n=2000, *, seed=0, unfair=0.0):
-    """Cases of a model that errs equally often everywhere, but for `unfair` more with old women."""
+    """Cases of a model that errs equally often, but `unfair` more with old women."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -224,7 +224,7 @@ def test_interval_and_test_never_disagree(options):
 
 
 def test_findings_hold_after_selection():
-    """Twenty groups whose rates differ by a few points: of the intervals that are findings, at most 5 % miss."""
+    """Of the intervals of findings about twenty groups, at most 5 % miss the truth."""
     rng, missed, plain = np.random.default_rng(8), [], []
     for _ in range(60):
         rates_ = rng.normal(0.2, 0.05, 20)
@@ -309,7 +309,7 @@ def test_numbers_read_as_what_they_are():
 
 @pytest.mark.parametrize("seed", [2, 27, 44])
 def test_a_hint_is_expected_less_than_once_among_all_comparisons(seed):
-    """p times the number of comparisons is at most 1; it is 1.01 to 1.48 in some here."""
+    """p times the number of comparisons is at most 1; some here have 1.01 to 1.48."""
     rng = np.random.default_rng(seed)
     group = rng.choice(list("abcdef"), 600)
     label = rng.integers(0, 2, 600)
@@ -347,8 +347,8 @@ def test_what_would_settle_a_difference_is_said_for_its_own_size():
         and abs(row["difference"]) > row["margin"]
     )
     assert (
-        f"About {row['settled_growth']:.1f} times as many cases of all groups would settle it."
-        in finding.text
+        f"About {row['settled_growth']:.1f} times as many cases of all groups "
+        "would settle it." in finding.text
     )
     lopsided = people(3000, unfair=0.15).assign(
         sex=lambda f: np.where(np.arange(3000) < 80, f["sex"], "many")
@@ -476,7 +476,7 @@ def test_sources_make_claims_harder_where_cases_are_alike():
     assert not honest.to_frame()["verdict"].eq("shown").any()
 
 
-# --- Hostile input: a report or a clear error -------------------------------------------------------------------------
+# --- Hostile input: a report or a clear error -----------------------------------------
 
 
 def test_constant_predictions_and_labels_give_a_report():

@@ -1,4 +1,4 @@
-"""Comparisons: against enumeration, loops over sources and textbook tests; coverage, and that p is the interval's."""
+"""Comparisons: against enumeration, loops over sources, textbook tests; coverage."""
 
 from dataclasses import replace
 
@@ -126,7 +126,7 @@ def test_the_interval_leaves_out_zero_exactly_where_p_is_small(
 
 
 def test_an_end_that_comes_back_from_zero_is_no_evidence():
-    """One case of one against 15 of 20, correlated: the one's limit cannot move, and the other's drew the end back."""
+    """One case against 15 of 20, correlated: one limit cannot move."""
     one = contrast([[1.0], [15 / 20]], [[1], [20]], freedom=np.inf, correlation=0.7)
     assert one.p == 1
     for level in (0.5, 0.05, 1e-10, 1e-60):
@@ -466,7 +466,7 @@ def test_so_many_more_cases_show_the_margin_as_often_as_promised(rate, n_others,
     variance, margin = rate * (1 - rate), 0.08
     planned = plan(variance, variance / n_others, rate)
     n = int(comparing.settling(planned, size=margin, alpha=alpha, power=0.8)[0][0])
-    # The exact power of Fisher's test with so many cases, for the harder of the two differences.
+    # The exact power of Fisher's test with so many cases, for the harder difference.
     k_others = stats.binom.ppf(np.arange(0.05, 1, 0.1), n_others, rate)[:, None]
     k = np.arange(n + 1)[None, :]
     shares = np.stack(

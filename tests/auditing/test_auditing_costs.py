@@ -1,4 +1,4 @@
-"""Numbers per case (`cost=`) and survey weights (`weight=`): against loops, Welch's interval, and sources."""
+"""Costs and survey weights: against loops, Welch's interval, and sources."""
 
 import json
 
@@ -39,7 +39,7 @@ def frame():
 
 
 def compared(frame, rate="predicted", **roles):
-    """The contrast of two groups, without a report around it; and how far costs reach."""
+    """The contrast of two groups without a report, and how far costs reach."""
     columns = Columns(group=("g",), **roles)
     cases = read(frame, columns)
     (sums,), (family,) = (
@@ -66,8 +66,8 @@ def test_means_of_costs_are_in_their_units_and_intervals_near_welchs(frame):
         assert 1 <= (row["high"] - row["low"]) / (welch.high - welch.low) < 1.12
     mean, others = frame.groupby("sex")["minutes"].mean()
     assert (
-        f"the mean of ‘minutes’ is {mean:.4g} over 418 cases, against {others:.4g} over 482 for"
-        in str(report)
+        f"the mean of ‘minutes’ is {mean:.4g} over 418 cases, "
+        f"against {others:.4g} over 482 for" in str(report)
     )
     assert f": {mean - others:.4g} more [" in report.findings[
         0
@@ -210,7 +210,8 @@ def test_any_table_and_arrays_give_the_same(frame, convert, tmp_path):
             "w",
             "--table",
         ]
-        named = "--group sex age --label label --prediction prediction --cost minutes --weight w --table"
+        named = "--group sex age --label label --prediction prediction "
+        named += "--cost minutes --weight w --table"
         main(
             ["audit", str(tmp_path / "p.csv"), *named.split(), str(tmp_path / "t.csv")]
         )
@@ -265,7 +266,8 @@ def test_weighted_rates_are_hajeks_and_cases_are_sources_of_the_size_of_their_we
     same = ["value", "value_against", "difference", "units", "p", "low", "high"]
     np.testing.assert_allclose(found[same], sources[same], rtol=1e-6, atol=1e-12)
     effect = len(whole) * (whole["w"] ** 2).sum() / whole["w"].sum() ** 2
-    said = f"900 cases are as sure as {900 / effect:,.0f} of equal weight (Kish's design effect: {effect:.2f})"
+    said = f"900 cases are as sure as {900 / effect:,.0f} of equal weight "
+    said += f"(Kish's design effect: {effect:.2f})"
     assert said in report.aside[0] and said.replace("'", "&#39;") in report.to_html()
     assert report.metrics.empty and "take no weights" in report.aside[1]
     by_person = fairlib.audit(

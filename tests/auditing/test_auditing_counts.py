@@ -31,7 +31,7 @@ def frame():
 
 
 def sums(counted):
-    """What every rate is made of, in an order that does not depend on how cells came to be."""
+    """What rates are made of, in an order that does not depend on the cells' order."""
     table = pd.DataFrame(
         {name: coded.codes for name, coded in counted.attributes.items()}
     )
@@ -263,7 +263,8 @@ def test_other_bad_input_is_named(frame):
         counts.read(frame[:0], COLUMNS)
     with pytest.raises(
         ValueError,
-        match="positive: no class 2 in column.s. 'label' and 'prediction'; they hold '0', '1'",
+        match="positive: no class 2 in column.s. 'label' and 'prediction'; "
+        "they hold '0', '1'",
     ):
         counts.read(frame, COLUMNS, positive=2)
     with pytest.raises(ValueError, match="names of columns must be words, found 7"):

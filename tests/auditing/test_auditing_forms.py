@@ -59,7 +59,8 @@ def test_arrays_are_audited_as_scikit_learn_users_write_it():
     [
         (
             ([1, 0], [1, 0, 1], ["a", "b"]),
-            "arrays must be of one length, found 2 of group, 2 of label, 3 of prediction",
+            "arrays must be of one length, "
+            "found 2 of group, 2 of label, 3 of prediction",
         ),
         (
             ([1, 0], [[1, 0], [0, 1]], ["a", "b"]),
@@ -145,7 +146,8 @@ def test_the_four_fifths_line_is_shown_only_where_it_is():
         frame.astype({"prediction": int}), group=["sex", "age"], **BINARY
     )
     told = re.compile(
-        r'row">(\w+)</th>(?:<td>[^<]*</td>\s*){4}<td class="words">([^<]*4/5|undecided)<'
+        r'row">(\w+)</th>(?:<td>[^<]*</td>\s*){4}'
+        r'<td class="words">([^<]*4/5|undecided)<'
     )
     assert dict(told.findall(report.to_html())) == {
         "female": "under 4/5",
@@ -165,7 +167,8 @@ def test_classes_can_be_named_and_written_in_two_ways(tmp_path, capsys):
     text = fairlib.audit(frame.astype({"label": str}), group="sex", **BINARY)
     assert (
         str(text)
-        == f"{expected}\nColumns 'label' and 'prediction' hold text and numbers; '1' and 1 are read as one class."
+        == f"{expected}\nColumns 'label' and 'prediction' hold text and numbers; "
+        "'1' and 1 are read as one class."
     )
     frame.to_csv(tmp_path / "p.csv", index=False)
     main(

@@ -1,4 +1,4 @@
-"""Hostile input: a report or a ValueError that says what is wrong, and nothing unescaped in the page."""
+"""Hostile input: a report or a clear ValueError, and nothing unescaped in the page."""
 
 import datetime
 

@@ -56,7 +56,7 @@ VOID = {"meta", "br", "img", "link", "input", "hr"}
 
 
 class Page(HTMLParser):
-    """What a browser would see: elements, nested properly, and the text between them."""
+    """What a browser would see: nested elements, and the text between them."""
 
     def __init__(self, html):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Probabilities group by group, and rates of one's own: against other libraries, brute force and simulation."""
+"""Probabilities by group, and custom rates: against other libraries and loops."""
 
 import inspect
 import re
@@ -293,7 +293,7 @@ def test_the_command_takes_every_parameter_of_the_call(tmp_path, capsys):
 
 
 def test_intervals_are_nearly_those_of_disparity_interval():
-    """Why the two defaults differ stands in the docstring of `audit`; this is by how much."""
+    """The docstring of `audit` says why two defaults differ; this is by how much."""
     rng, widths = np.random.default_rng(0), []
     for n, p in (
         ((30, 30), (0.05, 0.05)),

@@ -1,4 +1,4 @@
-"""A tenth of benchmarks/audits.py: a fair model is hardly ever accused, and what is found is so."""
+"""A tenth of benchmarks/audits.py: fair models are hardly ever accused."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Groups compared within strata: against the formula, against brute force, and how often intervals cover."""
+"""Groups within strata: against the formula and brute force, and coverage."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,8 @@ from fairlib.auditing.setting import Columns
 from fairlib.auditing.strata import common
 from fairlib.auditing.sums import sums_of
 
-# Admitted and rejected at Berkeley in 1973, by department (Bickel, Hammel and O'Connell 1975, as R ships it).
+# Admitted and rejected at Berkeley in 1973, by department (Bickel, Hammel and
+# O'Connell 1975, as R ships it).
 BERKELEY = {
     "men": [(512, 313), (353, 207), (120, 205), (138, 279), (53, 138), (22, 351)],
     "women": [(89, 19), (17, 8), (202, 391), (131, 244), (94, 299), (24, 317)],

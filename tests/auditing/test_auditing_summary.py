@@ -165,7 +165,7 @@ def test_fair_models_are_hardly_ever_accused(monkeypatch):
 
 
 def unequal_base_rates(rates, size, rng, **columns):
-    """Cases of a model that errs in 15 % everywhere; groups whose label is true at these rates."""
+    """A model that errs in 15 % everywhere, in groups with these base rates."""
     group = np.repeat(np.arange(len(rates)), size)
     label = (rng.random(len(group)) < np.array(rates)[group]).astype(int)
     wrong = rng.random(len(group)) < 0.15
@@ -361,7 +361,8 @@ def test_the_page_has_the_chapter_with_words_for_what_is_more_than_chance():
     text = "".join(page.text)
     for words in (
         "Metrics of the literature",
-        "(FPED). How often the class is predicted where it is not true: FP / (FP + TN). How far apart two scores are, ",
+        "(FPED). How often the class is predicted where it is not true: "
+        "FP / (FP + TN). How far apart two scores are, ",
         "strong evidence",
         "too weak to tell",
     ):
