@@ -5,6 +5,7 @@ survive colour blindness and grey print. Functions draw on `ax` and return it. `
 writes a figure with its caption, and writes the same bytes every time.
 
 >>> use_style()
+>>> import pandas as pd
 >>> axes = heatmap(pd.DataFrame({"a": [0.1], "b": [0.2]}, index=["FPED"]))
 >>> [text.get_text() for text in axes.texts]
 ['0.100', '0.200']

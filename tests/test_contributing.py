@@ -37,6 +37,7 @@ COPIED = (
 )
 # Behind which line a recipe's lines go, where they do not go to the end of a file.
 PLACES = {
+    "tests/auditing/test_auditing.py": r"^        \"unreliable\": lambda.*\n",
     "fairlib/intervals/disparity.py": r"^METHODS: (?:.*\n)+?(?=}\n)",
     "tests/metrics/test_table2.py": r"^    gaps\[\"ParityGap .*\] = accuracy\n",
     "README.md": r"^\| \[13 .*\n",
@@ -143,6 +144,18 @@ def test_a_metric(checkout):
     assert "AssertionError" in ended.stdout
 
 
+@pytest.mark.slow
+def test_a_rate_of_the_audit(checkout):
+    follow("rate to the audit", checkout)
+    assert "passed" in check("rate to the audit", checkout)
+
+    rates = checkout / "fairlib" / "auditing" / "rates.toml"
+    replace_once(rates, 'share = "FN / FN TN"', 'share = "FN / TN"')
+    every_rate = "test_every_rate_of_every_group"
+    ended = run_tests(checkout, "tests/auditing/test_auditing.py", every_rate)
+    assert ended.returncode == 1
+
+
 # Errors and examples of two groups.
 TABLES = ((7, 34, 1, 34), (0, 10, 3, 20), (5, 5, 0, 9))
 
@@ -230,7 +243,9 @@ def test_a_notebook_and_a_published_claim(checkout):
 # --- and what surrounds them ---
 
 
-@pytest.mark.parametrize("recipe", ["metric", "interval", "data set", "notebook"])
+@pytest.mark.parametrize(
+    "recipe", ["metric", "rate to the audit", "interval", "data set", "notebook"]
+)
 def test_lines_fit_where_they_go(recipe):
     for path, code in steps(recipe).items():
         longest = 88 if path.startswith(("fairlib/", "tests/")) else 120

@@ -149,6 +149,7 @@ def measure(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> people = pd.DataFrame({"group": list("aabb"), "label": 1})
     >>> people["prediction"] = [1, 0, 1, 1]
     >>> measure(people, "TPRDifference", classes=1)
@@ -223,6 +224,7 @@ def auc(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> table = pd.DataFrame({"group": list("aabb"), "label": [0, 1, 0, 1]})
     >>> table["p_1"] = [0.2, 0.6, 0.7, 0.9]
     >>> areas = auc(table, classes=[1]).set_index(["metric", "group"])["value"]

@@ -641,6 +641,7 @@ def test_a_million_rows_take_less_than_30_seconds_and_2_gigabytes(tmp_path):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0 and "1,000,000 cases" in done.stdout
     # Processor seconds, so that what else the machine does makes no difference;
-    # 21 s and 1.0 GB when this was written, 6 s and 0.4 GB without probabilities and sources.
+    # 21 s and 1.0 GB when this was written, 6 s and 0.4 GB without probabilities and
+    # sources.
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 30
     assert after.ru_maxrss < 2 * 2**20  # kilobytes

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import fairlib
-from fairlib.amplification import measures as amp
+from fairlib import amplification as amp
 from fairlib.recipes import captions as captioned
 from fairlib.recipes import wang2021 as paper
 from fairlib.recipes.captions import read_gender, read_objects
