@@ -220,7 +220,6 @@ def test_a_notebook_and_a_published_claim(checkout):
     path = f"notebooks/{name}.ipynb"
 
     stored = (checkout / path).read_bytes()
-    assert run(checkout, "notebooks/execute.py", "--check", path).returncode == 0
     assert run(checkout, "notebooks/execute.py", "--strip", path).returncode == 0
     assert (checkout / path).read_bytes() == stored
     parts_of_the_ledger(checkout)

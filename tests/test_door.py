@@ -62,7 +62,7 @@ def test_an_editor_completes(code, name):
     assert name in completions(code)
 
 
-@pytest.mark.parametrize("name", ["bounds", "resampling", "planning", "suites"])
+@pytest.mark.parametrize("name", ["bounds", "suites"])
 def test_public_modules_can_be_imported_by_name(name):
     code = (
         f"import fairlib.{name} as module; print(module.__name__, module.__spec__.name)"

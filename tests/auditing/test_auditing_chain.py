@@ -114,7 +114,7 @@ def test_the_help_lists_every_option_and_output(capsys):
 
 def modules_after(code):
     """The modules that Python has loaded after some code."""
-    code = f"{code}; import sys; print(*sys.modules, file=sys.stderr)"
+    code = f"{code}\nimport sys; print(*sys.modules, file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
     )
@@ -140,20 +140,15 @@ def test_the_help_of_the_command_loads_nothing_heavy(code):
     assert "fairlib.data" not in loaded
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "from fairlib.auditing import Report, audit",
-        "import fairlib.auditing; fairlib.auditing.report.audit",
-        "import fairlib; fairlib.auditing.audit is fairlib.audit or 1 / 0",
-        "import fairlib; fairlib.auditing.rates.RATES['misses']",
-        "import fairlib; fairlib.auditing.summary.SUMMARY['TPRGap']",
-        "from fairlib.auditing import *; Report, audit",
-    ],
-)
-def test_the_door_opens_when_it_is_used(code):
-    loaded = modules_after(code)
-    assert "fairlib.auditing.rates" in loaded
+def test_the_door_opens_when_it_is_used():
+    code = """
+import fairlib
+fairlib.auditing.rates.RATES["misses"], fairlib.auditing.summary.SUMMARY["TPRGap"]
+assert fairlib.auditing.report.audit is fairlib.auditing.audit is fairlib.audit
+from fairlib.auditing import *
+Report, audit
+"""
+    assert "fairlib.auditing.rates" in modules_after(code)
 
 
 def test_the_door_knows_what_it_has_not():
