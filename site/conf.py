@@ -62,6 +62,7 @@ html_js_files = [("site.js", {"defer": "defer"}), ("frames.js", {"defer": "defer
 html_extra_path = ["../build/site/extra"]
 html_show_sourcelink = False
 html_copy_source = False
+html_use_index = False  # the page of names has them all, in groups
 mathjax_path = "tex-svg.js"
 suppress_warnings = ["misc.highlighting_failure"]  # csv has no colours
 
