@@ -238,7 +238,8 @@ def record(
 
     detail_of_claim = details or {}
     other_basis = basis or {}
-    _check_answers(notebook, basis_of_claim, values, detail_of_claim)
+    named = [*values, *detail_of_claim, *other_basis]
+    _check_answers(notebook, basis_of_claim, named=named, values=values)
 
     table = DataFrame(
         check(
@@ -461,14 +462,15 @@ def _read(path: Path) -> DataFrame:
 def _check_answers(
     notebook: str,
     basis_of_claim: Series,
+    *,
+    named: Sequence[str],
     values: Mapping[str, Value | None],
-    details: Mapping[str, str],
 ) -> None:
     """Raise an error unless a notebook answers its own claims, and all of them."""
-    for name in [*values, *details]:
+    for name in named:
         if name not in basis_of_claim:
             raise ValueError(
-                f"values and details must name claims that {notebook} answers, "
+                f"values, details and basis must name claims that {notebook} answers, "
                 f"found {name!r}"
             )
 

@@ -244,6 +244,8 @@ def test_a_notebook_answers_all_its_claims_and_no_others(desk):
         ValueError, match="must name claims that 01_one answers, found 'p'"
     ):
         ledger.record("01_one", ONE | {"p": 0.9})
+    with pytest.raises(ValueError, match="and basis must name claims .* found 'p'"):
+        ledger.record("01_one", ONE, basis={"p": "original"})
     with pytest.raises(
         ValueError, match=r"values lacks 2 claim\(s\) that 01_one answers: share, three"
     ):

@@ -275,6 +275,11 @@ def choose(
         named = {name: METRICS.get(name) for name in metrics}
     else:
         named = {metrics: METRICS.get(metrics)}
+    if not named:
+        raise ValueError(
+            "metrics must name at least one metric, or be None for all of them; "
+            f"found {metrics!r}"
+        )
 
     chosen = {}
     for name, metric in named.items():

@@ -269,6 +269,7 @@ def test_by_default_every_metric_that_the_table_allows_and_reasons_for_the_other
             "found for 'TPR gap'; the names are FPED",
         ),
         (lambda d: d, {"metrics": {"m": "FPED"}}, "no Metric is found for 'm'"),
+        (lambda d: d, {"metrics": []}, r"at least one metric, .* found \[\]"),
         (lambda d: d, {"metrics": 3}, "found for 3"),
         (lambda d: d[["group", "source"]], {}, "none of the metrics can be measured"),
         (
