@@ -247,7 +247,6 @@ def test_by_default_every_metric_that_the_table_allows_and_reasons_for_the_other
             {"replicates": -1},
             "replicates must be a whole number of at least 0, found -1",
         ),
-        (lambda d: d, {"metrics": []}, "none of the metrics can be measured"),
         (
             lambda d: d[~((d["source"] == 2) & (d["group"] == "a"))],
             {"metrics": "CFGap"},
