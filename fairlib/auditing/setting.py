@@ -155,7 +155,7 @@ class Setting:
 
     @property
     def alpha(self) -> float:
-        """How often an audit of a model that treats all alike may claim anything."""
+        """How often a model that treats all groups alike may be flagged, at most."""
         return 1 - self.confidence
 
     @property
