@@ -213,7 +213,7 @@ def test_verdicts_do_not_depend_on_the_seed(monkeypatch):
     )
     verdicts = set()
     for seed in range(10):
-        monkeypatch.setattr(summary, "_SEED", seed)
+        monkeypatch.setattr(summary, "SEED", seed)
         report = fairlib.audit(
             scores, group="race", label="charged", prediction="high", count="count"
         )
@@ -236,7 +236,7 @@ def test_what_is_as_by_chance_has_an_interval_that_says_so(monkeypatch):
 def test_draws_are_enough_for_the_strictest_question(monkeypatch):
     asked = []
     drawn = summary.replicated
-    monkeypatch.setattr(summary, "_REPLICATES", 19)
+    monkeypatch.setattr(summary, "REPLICATES", 19)
     monkeypatch.setattr(summary, "FEWEST_REPLICATES", 19)
     monkeypatch.setattr(
         summary, "replicated", lambda *a, **k: asked.append(k) or drawn(*a, **k)
