@@ -5,7 +5,8 @@ with strong evidence; among these comes first what matters most: how far beyond 
 margin a difference is, times how many cases it concerns.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -190,11 +191,9 @@ def _shown(rows: pd.DataFrame, items: Sequence[Finding], setting: Setting) -> st
     with_margin = shown[shown["margin"].notna()]
     large = (with_margin["difference"].abs() >= with_margin["margin"]).sum()
     if len(with_margin):
-        number = f"{large:,}"
+        number = f"{large:,}" if large else "none"
         if large == len(with_margin):
             number = "all"
-        elif large == 0:
-            number = "none"
         of_them = "them"
         if len(with_margin) < len(shown):
             of_them = f"{len(with_margin):,} with a margin"
@@ -209,56 +208,56 @@ def _summary(compared: Compared) -> str:
     """Count what was compared, by the results."""
     rows = compared.rows
     setting = compared.questions.setting
-    number_of = rows["verdict"].value_counts()
+    number = Counter(rows["verdict"])
     skewed = ", or too skewed" if setting.columns.cost else ""
 
-    results = []
-    for verdict, text in {
-        "shown": "strong evidence of {:,}",
-        "hint": "some of {:,}",
-        "open": "too weak to tell {:,}",
-        "small": f"{{:,}} ruled out to be {setting.points} or more",
-    }.items():
-        if verdict in number_of:
-            results.append(text.format(number_of[verdict]))
-
-    untested = []
-    if "too few" in number_of:
-        untested.append(f"{number_of['too few']:,} (too few {setting.unit})")
-    if "undefined" in number_of:
-        untested.append(f"{number_of['undefined']:,} (nothing varies{skewed})")
+    results = {
+        "shown": f"strong evidence of {number['shown']:,}",
+        "hint": f"some of {number['hint']:,}",
+        "open": f"too weak to tell {number['open']:,}",
+        "small": f"{number['small']:,} ruled out to be {setting.points} or more",
+    }
+    untested = {
+        "too few": f"{number['too few']:,} (too few {setting.unit})",
+        "undefined": f"{number['undefined']:,} (nothing varies{skewed})",
+    }
 
     cases = len(compared.questions.counts)
     groups = len({*rows["group"], *rows["against"]} - {EVERYONE_ELSE})
     tested = counted(rows["p_corrected"].count(), "differences")
     text = f"{setting.title}: {cases:,} cases, {groups:,} groups. {tested} tested"
-    if results:
-        text += f": {', '.join(results)}"
+    if number.keys() & results:
+        text += f": {_about(number, results)}"
     text += "."
-    if untested:
-        text += f" Not tested: {', '.join(untested)}."
+    if number.keys() & untested:
+        text += f" Not tested: {_about(number, untested)}."
     return text
+
+
+def _about(number: Mapping[str, int], words: Mapping[str, str]) -> str:
+    """Join the words about verdicts that at least one comparison has."""
+    return ", ".join(words[verdict] for verdict in words if number[verdict])
 
 
 def _aside(compared: Compared) -> tuple[str, ...]:
     """Say how columns were read, and which groups of one attribute are too small."""
     setting = compared.questions.setting
-    notes = list(compared.questions.counts.notes)
+    notes = []
     if setting.columns.within:
-        notes.insert(
-            0,
+        notes.append(
             f"Compared within {setting.columns.within!r}: a mean over strata, "
-            "in which those count that hold both sides.",
+            "in which those count that hold both sides."
         )
+    notes += compared.questions.counts.notes
 
     # A group may be small on one side only: as a reference, or among those compared.
     rows = compared.rows[compared.rows["attribute"].isin(setting.columns.group)]
-    as_against = rows[["against", "units_against"]].set_axis(["group", "units"], axis=1)
-    sides = pd.concat([rows[["group", "units"]], as_against])
-    largest = sides.groupby("group", sort=False)["units"].max()
-    largest = largest.drop(EVERYONE_ELSE, errors="ignore")
-
-    small = largest[largest < setting.minimum]
+    sides = [
+        rows.set_index("group")["units"],
+        rows.set_index("against")["units_against"],
+    ]
+    largest = pd.concat(sides).groupby(level=0, sort=False).max()
+    small = largest[largest < setting.minimum].drop(EVERYONE_ELSE, errors="ignore")
     if small.empty:
         return tuple(notes)
 
@@ -296,10 +295,9 @@ def _sentence(row, tested: int, setting: Setting) -> str:
     # More cases of the group settle it; if they would not do, more of all groups.
     if np.isfinite(row.settled_by):
         units = "sources with cases" if setting.columns.source else setting.unit
-        which = ""
         if rate.qualifies:
-            which = f" {rate.qualifies.format(c=class_name)}"
-        needed = f"{row.settled_by:,.0f} more {units}{which} of {row.group}"
+            units += f" {rate.qualifies.format(c=class_name)}"
+        needed = f"{row.settled_by:,.0f} more {units} of {row.group}"
     else:
         decimals = 1 if row.settled_growth < 10 else 0
         times = f"{row.settled_growth:,.{decimals}f} times as many"
@@ -323,21 +321,27 @@ def _size(row) -> str:
 
 def _difference(row) -> str:
     """Write a difference with its interval, such as "3.1 points more [1 to 5 more]"."""
-    direction = "more" if row.difference > 0 else "less"
-    opposite = "less" if row.difference > 0 else "more"
-    near, far = sorted((row.low, row.high), key=lambda end: end * row.difference)
+    direction = "more"
+    opposite = "less"
+    near = row.low
+    far = row.high
+    if row.difference < 0:
+        direction, opposite = opposite, direction
+        near, far = far, near
 
     write = amount if row.rate == COST else digits
     unit = "" if row.rate == COST else " points"
-    low = write(abs(near))
+    start = write(abs(near))
     if near * row.difference < 0:
-        low += f" {opposite}"
+        start += f" {opposite}"
     size = f"{write(abs(row.difference))}{unit}"
-    return f"{size} {direction} [{low} to {write(abs(far))} {direction}]"
+    return f"{size} {direction} [{start} to {write(abs(far))} {direction}]"
 
 
 def _chance(p: float) -> str:
     """Write a p-value as a share of audits."""
     if p < 0.0001:
         return "fewer than 1 in 10,000"
-    return f"at most {100 * p:.{'2g' if p < 0.1 else '0f'}}% of"
+    if p < 0.1:
+        return f"at most {100 * p:.2g}% of"
+    return f"at most {100 * p:.0f}% of"

@@ -203,3 +203,11 @@ def test_more_cases_than_there_are_people():
     )
     assert len(report.counts) == N * 10**12 and report.to_html()
     assert "too many different cases" in report.metrics.attrs["notes"][0]
+
+
+def test_a_name_with_braces_is_no_place_to_fill_in():
+    frame = people(3000).rename(columns={"score": "wait {min}"})
+    names = {"cost": "wait {min}", "cost_margin": 0.3, "title": "{title}"}
+    summary = fairlib.audit(frame, group="sex", **names).summary
+    assert summary.startswith("{title}: 3,000 cases")
+    assert summary.endswith("1 ruled out to be 0.3 of ‘wait {min}’ or more.")
