@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairlib.auditing.options import OPTIONS, Option
 
@@ -47,9 +47,8 @@ def main(arguments: list[str]) -> None:
     """
     parser = _parser()
     given = parser.parse_args(arguments)
-    outputs = {
-        name: path for name in OUTPUTS if (path := getattr(given, name)) is not None
-    }
+    paths = {name: getattr(given, name) for name in OUTPUTS}
+    outputs = {name: path for name, path in paths.items() if path}
 
     # Status 1 is for the verdicts of --fail-on, so errors have status 2.
     try:
@@ -79,9 +78,7 @@ def main(arguments: list[str]) -> None:
 def _report(given: argparse.Namespace, outputs: dict[str, Path]) -> Report:
     """Audit the file as the arguments say."""
     _check_outputs(given.file, outputs)
-    options: dict[str, Any] = {
-        option.name: getattr(given, option.name) for option in OPTIONS
-    }
+    options = {option.name: getattr(given, option.name) for option in OPTIONS}
     options["title"] = given.title or f"Audit of {given.file.name}"
     options["reference"] = _references(given.reference, given.group)
     options["rates"] = _shares(given.rates)
@@ -111,29 +108,37 @@ def _write(name: str, report: Report, path: Path) -> None:
 
 
 def _check_outputs(file: Path, outputs: dict[str, Path]) -> None:
-    """Refuse, before any work, an output that would overwrite another file in use.
+    """Raise, before any work, unless every output can be written.
 
-    An output that cannot be written is refused as well.
+    An output may not overwrite the data, nor what another output writes.
     """
     taken = {file.resolve(): "the data"}
     for name, path in outputs.items():
-        # A device or a pipe is written to, and may be so twice.
-        if path.exists() and not path.is_file() and not path.is_dir():
+        if _is_device(path):
             continue
 
-        real_path = path.resolve()
         for taken_path, contents in taken.items():
             if _would_overwrite(path, taken_path):
                 raise ValueError(f"--{name}: {str(path)!r} would overwrite {contents}")
 
-        folder = next(parent for parent in real_path.parents if parent.exists())
-        if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        if not _is_writable(path):
             raise ValueError(f"--{name}: {str(path)!r} cannot be written")
-        taken[real_path] = f"what --{name} writes"
+        taken[path.resolve()] = f"what --{name} writes"
+
+
+def _is_device(path: Path) -> bool:
+    """Whether a path is a device or a pipe, which several outputs may share."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether a file may be written there; folders that are missing are made."""
+    folder = next(parent for parent in path.resolve().parents if parent.exists())
+    return not path.is_dir() and folder.is_dir() and os.access(folder, os.W_OK)
 
 
 def _would_overwrite(path: Path, taken_path: Path) -> bool:
-    """Whether a path leads to a file in use, or into a folder in use."""
+    """Whether a path leads to a file that is in use, or to a place below that file."""
     real_path = path.resolve()
     if real_path == taken_path or taken_path in real_path.parents:
         return True
@@ -211,13 +216,14 @@ def _parser() -> argparse.ArgumentParser:
 
     parser.add_argument(
         "--separator",
-        help="between fields of a CSV (default: as in its header: comma, semicolon "
-        "or tab)",
+        help="the character between the fields of a CSV file (default: comma, "
+        "semicolon or tab, as in its header)",
     )
     parser.add_argument(
         "--decimal",
         choices=[".", ","],
-        help="in the numbers of a CSV (default: a comma where fields have semicolons)",
+        help="the decimal sign in the numbers of a CSV file (default: a comma if "
+        "semicolons separate the fields, else a point)",
     )
     for name, contents in OUTPUTS.items():
         parser.add_argument(
@@ -226,7 +232,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--fail-on",
         choices=_FAILING_VERDICTS,
-        help="exit with status 1 where a difference is so, or more surely so",
+        help="exit with status 1 if a difference has this verdict, or a surer one",
     )
     return parser
 
