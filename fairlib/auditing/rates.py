@@ -88,12 +88,13 @@ def custom_rate(name: str, share: str) -> Rate:
     >>> custom_rate("wrongly approved", "FP / TP FP FN TN").outcomes
     [['FP'], ['TP', 'FP', 'FN', 'TN']]
     """
-    counted: list[str] = []
-    qualifying: list[str] = []
-    if isinstance(share, str) and share.count("/") == 1:
-        counted, qualifying = (part.split() for part in share.split("/"))
-
-    is_share = bool(counted) and {*counted} < {*qualifying} <= {*OUTCOMES}
+    parts = share.split("/") if isinstance(share, str) else []
+    outcomes = [{*part.split()} for part in parts]
+    is_share = (
+        len(outcomes) == 2
+        and bool(outcomes[0])
+        and outcomes[0] < outcomes[1] <= {*OUTCOMES}
+    )
     if name in RATES or not is_share:
         form = (
             "as in 'FN / TP FN', outcomes that are counted and those that qualify, "
@@ -105,8 +106,8 @@ def custom_rate(name: str, share: str) -> Rate:
 
     qualifies = ""
     among = ""
-    if len({*qualifying}) < len(OUTCOMES):
-        qualifies = f"that are {' or '.join(qualifying)} of {{c}}"
+    if len(outcomes[1]) < len(OUTCOMES):
+        qualifies = f"that are {' or '.join(parts[1].split())} of {{c}}"
         among = f" {qualifies}"
 
     # Braces of the name are doubled, as the sentence is filled in by `str.format`.
