@@ -25,7 +25,7 @@ from pandas import DataFrame
 from fairlib.auditing import page
 from fairlib.auditing.arrays import table_of_arrays
 from fairlib.auditing.changes import changes
-from fairlib.auditing.compared import Compared, compare_groups
+from fairlib.auditing.compared import compare_groups
 from fairlib.auditing.counts import Counts, by_level, read
 from fairlib.auditing.findings import Finding, Findings, findings_of
 from fairlib.auditing.probabilities import calibration, thresholds
@@ -42,17 +42,19 @@ _FIGURES = ("comparisons", "calibration", "thresholds")
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Report:
-    """What an audit shows: sentences, tables, a page and figures.
+    """The results of an audit, as sentences, tables, a page and figures.
 
-    `print` it for sentences, `to_frame()` for numbers, `to_html()` for a page to hand
-    on. Every further table is computed when it is first used.
+    `print(report)` writes sentences, `report.to_frame()` returns the numbers, and
+    `report.to_html("report.html")` writes a page that can be sent to others. The tables
+    `metrics`, `strata`, `changes`, `calibration` and `thresholds` are computed when
+    they are first used.
 
     Attributes
     ----------
     result : Findings
-        All results of the audit; its `compared` holds the comparisons.
-    progress : bool
-        Whether further tables show a bar where they take more than 2 s.
+        The verdict, the findings and all comparisons of the audit.
+    progress : bool, default False
+        Whether to show a progress bar while `metrics` is computed.
     """
 
     result: Findings
@@ -60,122 +62,177 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """The main result in one sentence."""
         return self.result.verdict
 
     @property
     def summary(self) -> str:
-        """How many comparisons there are, and with which results."""
+        """How many differences were tested, and how many of them have which verdict."""
         return self.result.summary
 
     @property
     def findings(self) -> list[Finding]:
-        """At most five findings, the one that matters most first."""
+        """At most five findings; the most important finding comes first."""
         return list(self.result.items)
 
     @property
     def aside(self) -> list[str]:
-        """Who is in no comparison, and what else a reader should know."""
+        """Notes: which groups are too small to test, which cases were set aside."""
         return list(self.result.aside)
 
     @property
     def rows(self) -> DataFrame:
-        """The comparisons, as of `to_frame`."""
-        return self._compared.rows
+        """The table that `to_frame` copies: one row per comparison."""
+        return self.result.compared.rows
 
     @property
     def questions(self) -> Questions:
-        """What was compared, and the counts that answer it."""
+        """Which rates were compared between which groups, and the counted cases."""
         return self.result.compared.questions
 
     @property
     def setting(self) -> Setting:
-        """How groups were compared."""
+        """The columns and options of the audit."""
         return self.questions.setting
 
     @property
     def counts(self) -> Counts:
-        """The counted cases."""
+        """How many cases share each combination of groups and outcomes."""
         return self.questions.counts
 
     @cached_property
     def metrics(self) -> DataFrame:
-        """The metrics of the literature for each attribute, as of `summarize`."""
+        """The fairness metrics of the literature, for each attribute."""
         return summarize(self.questions, progress=self.progress)
 
     @cached_property
     def strata(self) -> DataFrame | None:
-        """The comparisons in each stratum; None without strata."""
+        """The comparisons in each stratum; None without a column `within`."""
         return strata(self.questions)
 
     @cached_property
     def changes(self) -> DataFrame | None:
-        """What the other model changes in each group; None without another model."""
+        """How the rates of each group change with the other model; None without it."""
         return changes(self.questions)
 
     @cached_property
     def calibration(self) -> DataFrame | None:
-        """How far probabilities hold in each group; None without probabilities."""
+        """How often the class occurs at each level of its probability, by group.
+
+        None without a column of probabilities or without a column of labels.
+        """
         return calibration(self.questions)
 
     @cached_property
     def thresholds(self) -> DataFrame | None:
-        """What other thresholds would predict; None without probabilities."""
+        """The rates of each group at other thresholds; None without probabilities."""
         return thresholds(self.questions)
 
     def to_frame(self) -> DataFrame:
-        """Return one row per comparison.
+        """Return a table with one row per comparison.
 
         Returns
         -------
         DataFrame
-            With these columns:
+            With these columns. Names that end in "_against" belong to the cases that
+            the group is compared with.
 
-            - attribute, group, against, rate, class : what is compared. The class of
-              costs ("cost") is the name of their column.
-            - n, n_against : the cases of either side.
-            - value, value_against : the rate of either side; costs are in their units.
-            - units, units_against : how many of the n cases are independent: all, or as
-              many sources as weigh the same.
-            - ratio, ratio_low, ratio_high : value / value_against, of shares. The
-              interval excludes 1 where the interval of the difference excludes 0.
+            - attribute : the column of groups, or the columns that are crossed.
+            - group, against : the group, and what it is compared with.
+            - rate, class : the rate, and the class that it is about. For the rate
+              "cost", the class is the name of the column of costs.
+            - n, n_against : the number of cases that the rate is about.
+            - value, value_against : the rate. A share lies between 0 and 1; a cost is
+              in its own units.
+            - units, units_against : the number of independent cases. It is n, unless
+              there are sources or weights. With them it is Kish's effective sample
+              size: the number of sources of equal size, or of cases of equal weight.
+            - ratio, ratio_low, ratio_high : value / value_against with its interval,
+              for shares only. The interval excludes 1 exactly if the interval of the
+              difference excludes 0.
             - difference : value - value_against.
-            - p : how often chance does this in this comparison.
-            - margin : the smallest difference that matters.
-            - p_corrected : how often at most chance leads to such a claim in an audit
-              of this size (Holm); missing where there are too few cases.
-            - confidence, low, high : an interval of the difference. It includes 0 where
-              p is more than 1 - confidence. Of all intervals of findings, shown or
-              ruled out, at most 1 in 20 misses (at 0.95; Benjamini and Yekutieli 2005).
-              The interval of a hint is for this comparison alone.
-            - verdict : "shown", "hint", "open", "small", "too few" or "undefined".
-            - settled_by : how many more cases of the group would show, with the power
-              of the setting, a true difference like the estimated one, or the margin if
-              that is larger. Infinite where the others are too few as well.
-            - settled_growth : how many times as many cases of all groups would show it.
+            - p : the p-value of this comparison alone. If the two sides did not differ,
+              a difference like this one would occur at most this often.
+            - margin : the smallest difference that matters (the option `margin` or
+              `cost_margin`).
+            - p_corrected : p, corrected for the number of comparisons (Holm). If no
+              group differed from any other, at most this share of audits would find any
+              difference that is as clear. It is missing if the comparison was not
+              tested.
+            - confidence, low, high : the interval of the difference, and its
+              confidence. The interval excludes 0 exactly if p is at most
+              1 - confidence. All intervals but those of hints are widened for the
+              number of comparisons: at a confidence of 0.95, at most 1 in 20 of the
+              intervals with the verdict "shown" or "small" misses the true difference
+              (Benjamini and Yekutieli 2005). The interval of a hint is for this
+              comparison alone.
+            - verdict : "shown" is strong evidence of a difference and "hint" is some
+              evidence; "small" means that a difference as large as the margin is ruled
+              out; "open" means that the data are too weak to tell; "too few" and
+              "undefined" were not tested.
+            - settled_by : how many more cases of the group would probably settle the
+              comparison: with the probability `power`, they would show a true
+              difference as large as the estimate or as the margin, whichever is larger.
+              It is infinite if more cases of the group alone cannot settle it.
+            - settled_growth : how many times as many cases of all groups would do so.
         """
         return self.rows.copy()
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """Return the report as one self-contained page, and write it to `path`."""
+        """Return the report as a self-contained HTML page.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            The file to write as well.
+
+        Returns
+        -------
+        str
+            The page. It loads nothing from elsewhere and runs no script.
+        """
         return _written(self._page(framed=True), path)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """Return verdict, findings and comparisons as JSON, and write it to `path`."""
+        """Return the verdict, the findings and all comparisons as JSON.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            The file to write as well.
+
+        Returns
+        -------
+        str
+            The JSON text; numbers that are missing or infinite are null.
+        """
         return _written(page.as_json(self.result), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
-        """Return a section for a model card, and write it to `path`."""
+        """Return the verdict and the findings as a section for a model card.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            The file to write as well.
+
+        Returns
+        -------
+        str
+            The section, as Markdown.
+        """
         return _written(page.as_markdown(self.result), path)
 
     def plot(self, kind: str = "comparisons"):
-        """Return a figure of the report.
+        """Draw one of three figures.
 
         Parameters
         ----------
         kind : {"comparisons", "calibration", "thresholds"}, default "comparisons"
-            What is drawn: the comparisons of single attributes, how far probabilities
-            hold, or what other thresholds would predict.
+            "comparisons" draws the differences with their intervals, for attributes
+            that are not crossed. "calibration" draws how often the class occurs at each
+            level of its probability. "thresholds" draws the rates of each group at
+            other thresholds.
 
         Returns
         -------
@@ -185,6 +242,8 @@ class Report:
         ------
         RuntimeError
             If matplotlib or seaborn is not installed.
+        ValueError
+            If `kind` is unknown, or needs a column that the audit does not have.
         """
         try:
             from fairlib.auditing.figures import (
@@ -203,7 +262,7 @@ class Report:
             return draw_calibration(self.calibration)
         if kind == "thresholds":
             return draw_thresholds(self.thresholds)
-        return draw_comparisons(self._compared)
+        return draw_comparisons(self.result.compared)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary}>"
@@ -215,10 +274,6 @@ class Report:
         findings = [f"- {finding}" for finding in self.findings]
         lines = [self.summary, self.verdict, *findings, *self.aside]
         return "\n".join(map(plain, lines))
-
-    @property
-    def _compared(self) -> Compared:
-        return self.result.compared
 
     def _page(self, *, framed: bool) -> str:
         """Return the page, or what a notebook shows of it."""
@@ -265,102 +320,129 @@ def audit(
     title: str = "Audit",
     progress: bool = False,
 ) -> Report:
-    """Audit predictions: find the groups that a classifier treats differently.
+    """Compare how a classifier treats groups, and say how sure each difference is.
 
-    The report says how sure each difference is, and what the data cannot show.
+    An audit computes rates (such as how many of the true cases are missed) for each
+    group and compares the groups. It reports which differences chance can hardly
+    explain, which differences are ruled out to be large, and where the data are too few
+    to tell. The verdicts allow for the number of comparisons: a model that treats all
+    groups alike is wrongly flagged in at most 5 % of audits (with the default
+    `confidence`).
 
     Parameters
     ----------
     frame : frame, path or array_like
-        A table with one row per case, in any form that `fairlib.tables` reads. Or the
-        true classes as an array (or None), as in `audit(y_true, y_pred, groups)`; then
-        `probability`, `source`, `cost` and so on are arrays as well.
+        A table with one row per case: a data frame, the path of a Parquet file, or
+        anything else that `fairlib.tables` reads. Or an array of the true classes (None
+        if they are not known), as in `audit(y_true, y_pred, groups)`. Then
+        `probability`, `source`, `count`, `within`, `compare`, `cost` and `weight` are
+        arrays too.
     predicted : array_like, optional
-        The predicted classes, if `frame` is an array; None beside probabilities.
+        The predicted classes, if `frame` is an array. They may be left out if there are
+        probabilities.
     groups_of : array_like or mapping of str to array_like, optional
-        The groups, if `frame` is an array: one array, or several by name.
+        The group of each case, if `frame` is an array. Several arrays are given as
+        {name: array}.
     group : str or sequence of str
-        One or several columns that hold groups. Several columns are also crossed.
+        One or several columns of groups. Several columns are also crossed (see
+        `depth`).
     label : str, optional
-        Column with the true class. Without it, only predictions can be compared.
+        The column of true classes. Without it, errors cannot be counted; only what is
+        predicted can be compared.
     prediction : str, optional
-        Column with the predicted class.
+        The column of predicted classes.
     probability : str, optional
-        Column with the probability of the `positive` class.
+        The column of the probability that the model gives to the class `positive`.
     source : str, optional
-        Column that says which cases belong together (one person, one template). The
-        number of sources then counts, and paired designs get the precision of pairs.
+        A column that names what a case comes from, such as a person or a template.
+        Cases of the same source are not taken to be independent, so the precision
+        depends on the number of sources. If the same sources occur in several groups,
+        the comparison of these groups uses the pairs.
     count : str, optional
-        Column with the number of cases that a row stands for, if data are counts.
+        The column with the number of cases that a row stands for. Use it if the table
+        holds counts instead of single cases.
     within : str, optional
-        Column of strata (departments, hospitals). Groups are compared within them, by
-        the Mantel-Haenszel common difference. `Report.strata` has the comparisons in
-        each stratum. Metrics of the literature are of all cases together.
+        A column of strata, such as departments or hospitals. Groups are then compared
+        within each stratum, and the differences are averaged (Mantel and Haenszel's
+        common difference). `Report.strata` has the comparisons in each stratum. The
+        metrics of the literature ignore strata.
     compare : str, optional
-        Column with another model's predictions of the same cases. `Report.changes`
-        says what would change for whom.
+        The column with another model's predictions of the same cases.
+        `Report.changes` shows how each group's rates would change with that model.
     cost : str, optional
-        Column with a number for each case (an amount, minutes waited), beside
-        predictions or instead of them. Its mean is compared in its own units. Costs may
-        be skewed; then the interval is undefined where there are few cases.
+        A column with a number for each case, such as an amount or minutes waited. Its
+        means are compared, in its own units. A cost can be audited without any
+        predictions. If costs are very skewed and a group has few cases, there is no
+        interval, and the verdict is "undefined".
     weight : str, optional
-        Column with the weight of each case in a survey. Rates are weighted means, with
-        linearised variances.
+        The column with the survey weight of each case. Rates are then weighted means;
+        their variances are linearised.
     positive : object, optional
-        The class that is measured against the rest, or a name for class 1. By default,
-        it is the last in order of two classes, or each of several.
+        The class that the rates are about; all other classes count as negative. By
+        default, it is the last of two classes in sorted order. With three or more
+        classes, each class in turn is measured against the rest. If the classes are 0
+        and 1, or False and True, any other text is a name for the second class.
     threshold : float, default 0.5
-        The probability from which on the positive class is predicted, if there is no
-        column of predictions.
+        The positive class is predicted from this probability on, if there is no column
+        of predictions.
     reference : str or mapping of str to str, optional
-        The group that others are compared with, or {column: group}. By default, a group
-        is compared with everyone else.
+        The group that the others are compared with; with several columns of groups,
+        {column: group}. By default, each group is compared with everyone else.
     depth : int, default 2
-        How many columns of groups are crossed at once.
+        How many columns of groups are crossed at once: with 2, there are groups such as
+        "sex = female, age = old"; with 1, nothing is crossed.
     metrics : str or sequence of str, optional
-        Names of rates (`fairlib.auditing.rates.RATES`) and of metrics of the literature
-        (`fairlib.auditing.summary.SUMMARY`: Table 2 and AUCs). If no name of a kind is
-        given, all of that kind are computed that the columns allow.
+        The rates (names of `fairlib.auditing.rates.RATES`) and the metrics of the
+        literature (names of `fairlib.auditing.summary.SUMMARY`) to compute. If only
+        rates are named, all metrics of the literature are computed as well, and the
+        other way round. What needs a column that is missing is left out, unless it is
+        named.
     rates : mapping of str to str, optional
-        Rates of your own, as {"wrongly approved": "FP / TP FP FN TN"}: the outcomes
-        that are counted, and the outcomes that qualify. A case is a true or false (T,
-        F) positive or negative (P, N) for a class.
+        Your own rates, as {"wrongly approved": "FP / TP FP FN TN"}. Before the slash
+        stand the outcomes that are counted, after it all outcomes that they are counted
+        among: true positives (TP), false positives (FP), false negatives (FN) and true
+        negatives (TN).
     margin : float, default 0.05
-        The smallest difference that matters: 0.05 for 5 percentage points.
+        The smallest difference of rates that matters: 0.05 is 5 percentage points.
     cost_margin : float, optional
-        The smallest difference of costs that matters, in their units.
+        The smallest difference of costs that matters, in the units of the costs.
     minimum : int, default 30
-        Groups with fewer independent cases are not tested; they are named instead.
+        Groups with fewer independent cases are not tested. The report names them.
     confidence : float, default 0.95
-        Confidence of the intervals and verdicts.
+        The confidence of the intervals and verdicts.
     power : float, default 0.8
-        Probability with which "so many more cases" would show a difference of `margin`.
+        The report estimates how many more cases would settle an open difference. With
+        so many cases, a true difference of that size would be shown with this
+        probability.
     title : str, default "Audit"
-        Title of the report.
+        The title of the report.
     progress : bool, default False
-        Show a bar on the error stream where it takes more than 2 s.
+        Whether to show a progress bar on the error stream if a step takes more than 2
+        seconds.
 
     Returns
     -------
     Report
-        `print` it for sentences; `to_frame()` has the numbers, `to_html()` the page.
+        `print` it to read the findings; its `to_frame()` returns the numbers, and its
+        `to_html()` a page.
 
     Raises
     ------
     ValueError
-        If an option or a column cannot be used; the message names it.
+        If an option or a column cannot be used. The message names it.
 
     Notes
     -----
-    Intervals of differences add Clopper and Pearson's limits of either side
-    (`fairlib.auditing.comparing`). They cover 95 % except where one rate is nearly 0
-    and the other nearly 1 (.927). The default of `fairlib.disparity_interval` for 0-1
-    costs, "exact_unconditional", guarantees its coverage and is a few percent narrower
-    for two plain samples. But it has no answer for sources, strata, probabilities and
-    ratios, and it is too slow for thousands of comparisons.
+    The interval of a difference combines Clopper and Pearson's interval of each side
+    (`fairlib.auditing.comparing`). It covers the true difference in 95 % of samples or
+    more, except where one rate is nearly 0 and the other nearly 1 (92.7 %). The default
+    method of `fairlib.disparity_interval` for costs of 0 and 1, "exact_unconditional",
+    guarantees its coverage and is a few percent narrower. But it is made for two simple
+    samples: it cannot use sources, strata, probabilities or ratios, and it is too slow
+    for thousands of comparisons.
 
-    An audit takes one pass over the rows, one more per group column where there are
-    probabilities, and one more for costs.
+    An audit reads the table once. It reads the table once more for costs, and with
+    probabilities once more for each column of groups.
 
     Examples
     --------
