@@ -23,7 +23,7 @@ def checked(
     Parameters
     ----------
     name : str
-        The argument, as the caller of the calling function knows it.
+        The name of the argument, for error messages.
     values : array_like of float
         The values to check. They must be finite, so NaN is always refused.
     allowed : str
@@ -68,7 +68,7 @@ def check_word(name: str, word: str, allowed: Collection[str]) -> None:
     Parameters
     ----------
     name : str
-        The argument, as the caller of the calling function knows it.
+        The name of the argument, for error messages.
     word : str
         The word to check.
     allowed : collection of str
@@ -131,7 +131,7 @@ def costs(name: str, values: ArrayLike, max_cost: float | None = None) -> ndarra
     Parameters
     ----------
     name : str
-        The argument, as the caller of the calling function knows it.
+        The name of the argument, for error messages.
     values : array_like of float
         The cost of each example, from 0 to `max_cost`.
     max_cost : float, optional
@@ -145,13 +145,16 @@ def costs(name: str, values: ArrayLike, max_cost: float | None = None) -> ndarra
     Raises
     ------
     ValueError
-        If a cost lies outside its limits, or if there is no cost at all.
+        If a cost lies outside its limits, if there is no cost at all, or if `max_cost`
+        is not one positive number.
     """
-    limit = np.inf
+    limit = np.array(np.inf)
     if max_cost is not None:
-        limit = float(
-            checked("max_cost", max_cost, "positive and finite", lambda cost: cost > 0)
+        limit = checked(
+            "max_cost", max_cost, "positive and finite", lambda cost: cost > 0
         )
+    if limit.ndim > 0:
+        raise ValueError(f"max_cost must be one number, found shape {limit.shape}")
 
     cost = checked(
         name,
@@ -185,7 +188,7 @@ def examples(
     max_cost : float, optional
         The largest cost that an example can have; by default there is no limit.
     name : str, default "membership"
-        What the caller of the calling function calls the argument `group`.
+        The name of the argument `group`, for error messages.
 
     Returns
     -------

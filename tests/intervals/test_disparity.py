@@ -326,6 +326,8 @@ def test_for_pairs_it_matters_what_belongs_together():
         ({"confidence": 1.0}, r"confidence must be in \(0, 1\), found 1.0"),
         ({"max_cost": 0.5}, r"cost_a must be in \[0, max_cost=0.5\], found 1"),
         ({"max_cost": 0}, "max_cost must be positive and finite, found 0"),
+        ({"max_cost": [1, 2]}, r"max_cost must be one number, found shape \(2,\)"),
+        ({"max_cost": []}, r"max_cost must be one number, found shape \(0,\)"),
         ({"cost_a": []}, "cost_a must be a list of at least one cost, found shape"),
         (
             {"cost_b": [[1, 0]]},
