@@ -35,25 +35,8 @@ from fairlib.tables.opening import (
     collected,
     listed,
     parts,
-    rows,
     schema,
 )
-
-__all__ = [
-    "COUNT",
-    "LARGEST_COUNT",
-    "Counted",
-    "Limits",
-    "Total",
-    "check_is_number",
-    "complete",
-    "costs",
-    "counts",
-    "listed",
-    "parts",
-    "rows",
-    "schema",
-]
 
 COUNT = "fairlib: count"  # the column of the result that holds the counts
 LARGEST_COUNT = 2.0**53  # up to here a float holds every whole number
@@ -138,9 +121,11 @@ def counts(
     by : sequence of str
         The columns whose combinations are counted.
     totals : mapping of str to Total, optional
-        More numbers to compute for each combination, by the name of their column.
+        More numbers to compute for each combination, by the name of their column. They
+        may use the columns in `by` and in `limits`.
     derived : mapping of str to narwhals.Expr, optional
-        Columns to compute first; `by` may name them.
+        Columns to compute first, from those in `by` and in `limits`; `by` may name
+        them.
     limits : mapping of str to Limits, optional
         What columns of numbers must hold, by the name of the column.
     count : str, optional
@@ -172,7 +157,7 @@ def counts(
     {'f': 5, 'm': 1}
     """
     keys = list(dict.fromkeys(by))
-    new_columns = dict(derived or {})
+    new_columns = derived or {}
     limits_by_column = dict(limits or {})
     if count is not None:
         limits_by_column[count] = _LIMITS_OF_COUNTS
@@ -180,7 +165,7 @@ def counts(
     known = schema(table)
     for name, (role, *_) in limits_by_column.items():
         check_is_number(known, role, name)
-    all_totals = _with_checks(totals or {}, list(limits_by_column), count)
+    all_totals = _with_checks(totals or {}, limits_by_column, count)
 
     in_table = [name for name in keys if name not in new_columns]
     needed = list(dict.fromkeys([*in_table, *limits_by_column]))
@@ -246,21 +231,18 @@ def costs(
         raise ValueError(
             f"between must be two groups of column {group!r}, found {between!r}"
         )
-    cells_of_groups = [cells[cells[group] == name] for name in between]
-    for name, cells_of_group in zip(between, cells_of_groups, strict=True):
+    costs_of_groups = []
+    for name in between:
+        cells_of_group = cells[cells[group] == name]
         if cells_of_group.empty:
             raise ValueError(
                 f"between: column {group!r} has no group {name!r}; "
                 f"it holds {listed(cells[group].unique())}"
             )
+        values = complete(cells_of_group, cost).to_numpy(dtype=float)
+        costs_of_groups.append(Counted(values, cells_of_group[COUNT].to_numpy()))
 
-    first, second = (
-        Counted(
-            values=complete(cells_of_group, cost).to_numpy(dtype=float),
-            count=cells_of_group[COUNT].to_numpy(),
-        )
-        for cells_of_group in cells_of_groups
-    )
+    first, second = costs_of_groups
     return first, second
 
 
@@ -293,6 +275,25 @@ def complete(frame: DataFrame, name: str) -> Series:
     else:
         missing = is_missing.sum()
     raise _values_are_missing(name, int(missing))
+
+
+def rows(table: object, columns: Sequence[str]) -> DataFrame:
+    """Return the rows of a table, for computations that depend on their order.
+
+    Parameters
+    ----------
+    table : table
+        Any table that the description of this module lists.
+    columns : sequence of str
+        The columns to read.
+
+    Returns
+    -------
+    DataFrame
+        All rows, so it needs the memory of these columns.
+    """
+    frames = [collected(part).to_pandas() for part in parts(table, columns)]
+    return pd.concat(frames, ignore_index=True)
 
 
 # --- counting ---
@@ -407,7 +408,7 @@ def _sum_of_parts(
 
 
 def _with_checks(
-    totals: Mapping[str, Total], limited: list[str], count: str | None
+    totals: Mapping[str, Total], limits: Mapping[str, Limits], count: str | None
 ) -> dict[str, Total]:
     """Return the number of examples, the totals, and what has to be checked later."""
     all_totals = {COUNT: Total(None), **totals}
@@ -417,7 +418,7 @@ def _with_checks(
         all_totals[COUNT] = Total(number)
         all_totals[_FRACTION] = Total(number - number.floor(), "max")
 
-    for name in limited:
+    for name in limits:
         number = nw.col(name).cast(nw.Float64)
         is_missing = number.is_null() | number.is_nan()
         all_totals[_LOWEST.format(name)] = Total(number, "min")
@@ -447,7 +448,7 @@ def _checked_ranges(
 
 
 def _checked_counts(cells: DataFrame, count: str) -> DataFrame:
-    """Check the sums of a column of counts, and leave out combinations of none."""
+    """Check the sums of a column of counts; leave out combinations of 0 examples."""
     if (cells.pop(_FRACTION) > 0).any():
         raise ValueError(
             f"column {count!r} must hold counts (0, 1, 2, ...), found a fraction"

@@ -9,8 +9,8 @@ from pandas import Series
 
 from fairlib.tables import listed
 
-_MOST_NUMERIC_GROUPS = 60  # more different numbers than these are put into bands
-_BANDS = 4
+_MOST_NUMERIC_GROUPS = 60  # more different numbers than this are put into bands
+_QUARTILES = np.array([0.25, 0.5, 0.75])
 
 
 def check_column(known: nw.Schema, role: str, name: object) -> None:
@@ -128,7 +128,7 @@ def in_order(values: Collection) -> list:
     try:
         return sorted(values)
     except TypeError:
-        return sorted(values, key=_spelling)
+        return sorted(values, key=lambda value: (str(value), type(value).__name__))
 
 
 def banded(column: Series, count: Series, notes: list[str]) -> Series:
@@ -165,16 +165,13 @@ def banded(column: Series, count: Series, notes: list[str]) -> Series:
     if numbers is None:
         return column
 
-    # The limits: the numbers at which the shares 1/4, 2/4 and 3/4 are reached.
+    # The limits are the numbers at which the shares 1/4, 2/4 and 3/4 are reached.
     count_by_number = count[known.index].groupby(numbers).sum()
     share = count_by_number.cumsum() / count_by_number.sum()
-    limits = [
-        share.index[share.searchsorted(band / _BANDS - 1e-12)]
-        for band in range(1, _BANDS)
-    ]
+    limits = share.index[share.searchsorted(_QUARTILES - 1e-12)]
 
     # Each limit belongs to the band below it. Equal limits leave fewer bands.
-    band_of_row = np.searchsorted(np.unique(limits), numbers)
+    band_of_row = np.searchsorted(limits.unique(), numbers)
     names = numbers.groupby(band_of_row).agg(_range)
 
     notes.append(
@@ -209,11 +206,6 @@ def as_numbers(values: Series) -> Series | None:
 
     numbers = pd.to_numeric(text, errors="coerce").astype(float)
     return numbers if np.isfinite(numbers).all() else None
-
-
-def _spelling(value: object) -> tuple[str, str]:
-    """Return what values of several types are sorted by."""
-    return str(value), type(value).__name__
 
 
 def _range(numbers: Series) -> str:

@@ -98,7 +98,7 @@ class Delimited:
         Raises
         ------
         ValueError
-            If the file cannot be read, or if a column holds something but numbers.
+            If the file cannot be read, or if a column holds anything but numbers.
         """
         schema = pa.schema([self.schema.field(name) for name in columns])
         for batch in self._text(columns):
@@ -110,7 +110,7 @@ class Delimited:
 
     @cached_property
     def found_separator(self) -> str:
-        """What separates the fields: as the user or the name says, or as in the header.
+        """The sign between two fields: named by the user, or else found in the file.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class Delimited:
 
     @cached_property
     def _names_in_file(self) -> dict[str, list[str]]:
-        """The names of the columns, and how the file spells each, spaces included."""
+        """The names of the columns, each with its spellings in the file."""
         with self._opened() as file:
             spellings = self._reader(file).schema.names
 

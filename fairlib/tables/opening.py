@@ -3,17 +3,18 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import narwhals as nw
-import pandas as pd
 import pyarrow
 import pyarrow.dataset
 from pandas import DataFrame
 
 ROWS_PER_PART = 1 << 18  # bounds the memory where no engine holds the rows
 
-Frame: TypeAlias = nw.DataFrame[Any] | nw.LazyFrame[Any]
+_MOST_LISTED = 12  # values in an error message
+
+Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 
 class _ReadInBatches(Protocol):
@@ -81,25 +82,6 @@ def parts(table: object, columns: Sequence[str]) -> Iterator[Frame]:
         yield nw.from_native(source.schema.empty_table().select(names))
 
 
-def rows(table: object, columns: Sequence[str]) -> DataFrame:
-    """Return the rows of a table, for what depends on their order.
-
-    Parameters
-    ----------
-    table : table
-        Any table that `fairlib.tables` lists.
-    columns : sequence of str
-        The columns to read.
-
-    Returns
-    -------
-    DataFrame
-        All rows, so it needs the memory of these columns.
-    """
-    frames = [collected(part).to_pandas() for part in parts(table, columns)]
-    return pd.concat(frames, ignore_index=True)
-
-
 def collected(frame: Frame) -> nw.DataFrame[Any]:
     """Return a frame whose rows have been computed.
 
@@ -149,15 +131,13 @@ def check_is_number(
         )
 
 
-def listed(values: Iterable, most: int = 12) -> str:
-    """Write values for an error message.
+def listed(values: Iterable) -> str:
+    """Write the first twelve values for an error message.
 
     Parameters
     ----------
     values : iterable
         The values.
-    most : int, default 12
-        How many of them are written out.
 
     Returns
     -------
@@ -166,13 +146,15 @@ def listed(values: Iterable, most: int = 12) -> str:
 
     Examples
     --------
-    >>> listed("abcd", most=2)
-    "'a', 'b' and 2 more"
+    >>> listed("ab")
+    "'a', 'b'"
+    >>> listed(range(15))
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 3 more'
     """
     all_values = list(values)
-    text = ", ".join(map(repr, all_values[:most]))
-    if len(all_values) > most:
-        return f"{text} and {len(all_values) - most} more"
+    text = ", ".join(map(repr, all_values[:_MOST_LISTED]))
+    if len(all_values) > _MOST_LISTED:
+        return f"{text} and {len(all_values) - _MOST_LISTED} more"
     return text
 
 
@@ -255,7 +237,6 @@ def _check_columns(known: nw.Schema, names: list[str]) -> None:
     for name in names:
         if name not in known:
             raise ValueError(f"no column {name!r}; the columns are {listed(known)}")
-    for name in names:
         if known[name].is_nested():
             raise ValueError(
                 f"column {name!r} must hold one value per row, "
