@@ -280,9 +280,8 @@ def bootstrap(
         lambda number: (number > 0) & (number < 2.0**63),
     )
 
-    generator = np.random.default_rng(rng)
     shares = observed.ravel() / n
-    draws = generator.multinomial(int(n), shares, size=resamples)
+    draws = np.random.default_rng(rng).multinomial(int(n), shares, size=resamples)
     data_and_draws = np.vstack([observed.ravel(), draws])
 
     # The rate of an empty group is 0 / 0: NaN, without a warning.

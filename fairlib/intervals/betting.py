@@ -109,8 +109,8 @@ def ends(games: Iterable[ndarray], *, alpha: float) -> tuple[ndarray, ndarray]:
     # The high end for z is one minus the low end for 1 - z: we play both games.
     both_sides = _Games(
         sums=np.hstack([sums, sizes - sums]),
-        sizes=np.hstack([sizes, sizes]),
-        paces=np.hstack([paces, paces]),
+        sizes=np.tile(sizes, 2),
+        paces=np.tile(paces, 2),
     )
     is_played = both_sides.paces > 0
     total = (both_sides.sums * is_played).sum(axis=0)
@@ -120,8 +120,7 @@ def ends(games: Iterable[ndarray], *, alpha: float) -> tuple[ndarray, ndarray]:
         positive = np.maximum(mean, np.finfo(float).tiny)
         return _rejected(both_sides, positive, alpha=alpha)
 
-    zero = np.zeros_like(average)
-    limits = bisection(is_too_low, zero, average, steps=_BISECTION_STEPS)
+    limits = bisection(is_too_low, 0.0, average, steps=_BISECTION_STEPS)
     low, one_minus_high = np.split(limits, 2)
 
     # At low confidence both sides may reject everything; then the ends change places.
@@ -133,7 +132,7 @@ def matched_blocks(
     cost_a: ndarray,
     cost_b: ndarray,
     *,
-    rng: np.random.Generator | int | None = 0,
+    rng: np.random.Generator | int,
 ) -> ndarray:
     """Match each example of the smaller group with a block of the larger, at random.
 
@@ -146,7 +145,7 @@ def matched_blocks(
     ----------
     cost_a, cost_b : ndarray
         Cost of each example of group A and of group B, from 0 to 1.
-    rng : Generator or int or None, default 0
+    rng : Generator or int
         Random numbers for the shuffle, or a seed.
 
     Returns
@@ -156,7 +155,9 @@ def matched_blocks(
 
     Examples
     --------
-    >>> matched_blocks(np.array([1.0, 1.0]), np.array([0.0, 0.0, 0.0, 0.0, 0.0]))
+    >>> cost_a = np.array([1.0, 1.0])
+    >>> cost_b = np.array([0.0, 0.0, 0.0, 0.0, 0.0])
+    >>> matched_blocks(cost_a, cost_b, rng=0)
     array([1., 1.])
     """
     generator = np.random.default_rng(rng)
@@ -217,9 +218,8 @@ def rejects(values: ndarray, mean: Numbers, *, alpha: float) -> ndarray:
     >>> rejects(values, 0.2, alpha=0.05), rejects(values, 0.3, alpha=0.05)
     (array([ True]), array([False]))
     """
-    numbers = np.asarray(values, dtype=float)
-    sizes = np.ones(len(numbers), dtype=np.int64)
-    return _rejected(_Games(numbers, sizes, pace(numbers)), mean, alpha=alpha)
+    games = _Games(sums=values, sizes=np.ones(len(values)), paces=pace(values))
+    return _rejected(games, mean, alpha=alpha)
 
 
 def _rejected(games: _Games, mean: Numbers, *, alpha: float) -> ndarray:
@@ -299,7 +299,7 @@ def pace(values: ndarray) -> ndarray:
     squares = np.cumsum((values - means) ** 2, axis=0)
     variance = (0.25 + squares) / (rounds + 1)
 
-    variance_before = np.concatenate([np.full_like(variance[:1], 0.25), variance[:-1]])
+    variance_before = np.insert(variance[:-1], 0, 0.25, axis=0)
     rounds_left = rounds[::-1]
     return 1 / np.sqrt(variance_before * rounds_left)
 
@@ -322,12 +322,12 @@ def _bundled(games: Iterable[ndarray]) -> _Games:
         paces = pace(values)
         starts = _starts_of_bundles(paces)
         sums = np.add.reduceat(values, starts)
-        sizes = np.diff([*starts, len(values)])
+        sizes = np.diff(starts, append=len(values))
         games_in_bundles.append(_Games(sums, sizes, paces[starts]))
 
     rounds = max(len(game.sums) for game in games_in_bundles)
     shape = (rounds, len(games_in_bundles))
-    together = _Games(np.zeros(shape), np.ones(shape, dtype=np.int64), np.zeros(shape))
+    together = _Games(np.zeros(shape), np.ones(shape), np.zeros(shape))
     for column, game in enumerate(games_in_bundles):
         for array, entries in zip(together, game, strict=True):
             array[: len(entries), column] = entries

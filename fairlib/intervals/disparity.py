@@ -44,21 +44,14 @@ from fairlib.intervals import betting, exact, moments, proportions
 from fairlib.intervals.moments import ends_of_costs, ends_of_counts
 from fairlib.intervals.proportions import Ends
 
-Guarantee = Literal["finite-sample", "exact", "asymptotic"]
 Seed = Generator | int | None
 
-# The method that we choose if the costs are 0 or max_cost.
+# The method that we choose for two groups if all costs are 0 or max_cost.
 DEFAULT = "exact_unconditional"
-_DEFAULT_FOR_COSTS_BETWEEN = "betting"
-_DEFAULT_FOR_PAIRS = "betting_pairs"
 
 # With this many examples per squared skewness, Welch's interval misses the truth in at
 # most 7 % of samples.
 _EXAMPLES_PER_SQUARED_SKEWNESS = 10
-_TOO_SKEWED = (
-    "welch: undefined, fewer examples in a group than "
-    f"{_EXAMPLES_PER_SQUARED_SKEWNESS} times its squared skewness"
-)
 
 # With more costs than this, the order hardly matters, and fewer shuffles suffice.
 _MANY_COSTS = 100_000
@@ -101,7 +94,7 @@ class Method:
     0.0524 0.3339
     """
 
-    guarantee: Guarantee
+    guarantee: Literal["finite-sample", "exact", "asymptotic"]
     reference: str
     paired: bool = False
     function: Callable[..., tuple] | None = None
@@ -179,7 +172,10 @@ def disparity_interval(
     )
     label = name
     if name == "welch" and (_is_skewed(counted_a) or _is_skewed(counted_b)):
-        label = _TOO_SKEWED
+        label = (
+            "welch: undefined, fewer examples in a group than "
+            f"{_EXAMPLES_PER_SQUARED_SKEWNESS} times its squared skewness"
+        )
         low = np.nan
         high = np.nan
 
@@ -190,7 +186,7 @@ def disparity_interval(
     upper_limit = max_cost * float(np.clip(high, -1, 1))
 
     # A bettor weighs the examples a little differently, so that an interval may miss
-    # its own estimate; that would only confuse.
+    # its own estimate. That would only confuse, so we widen the interval to it.
     return Interval(
         estimate=estimate,
         low=min(lower_limit, estimate),
@@ -203,9 +199,9 @@ def disparity_interval(
 def _default_method(a: tables.Counted, b: tables.Counted, *, paired: bool) -> str:
     """Return the name of the method for these costs if the user names none."""
     if paired:
-        return _DEFAULT_FOR_PAIRS
+        return "betting_pairs"
     if _number_between(a) or _number_between(b):
-        return _DEFAULT_FOR_COSTS_BETWEEN
+        return "betting"
     return DEFAULT
 
 
@@ -235,8 +231,7 @@ def _ends(
     """Return the ends for costs in [0, 1], from their counts if these suffice."""
     between_a = _number_between(a)
     between_b = _number_between(b)
-    are_zero_or_one = not (between_a or between_b)
-    if method.counts is not None and are_zero_or_one:
+    if method.counts is not None and not (between_a or between_b):
         counts = _counts_of_pairs(a, b) if method.paired else _counts_of_groups(a, b)
         return method.counts(*counts, alpha=alpha)
 
@@ -360,6 +355,22 @@ def _hoeffding_pairs(
     )
 
 
+def _from_moments(
+    rule: Callable[..., ndarray],
+    guarantee: Literal["finite-sample", "asymptotic"],
+    reference: str,
+    covers: float | None = None,
+) -> Method:
+    """Return the method whose half-width follows from the moments by this rule."""
+    return Method(
+        guarantee=guarantee,
+        reference=reference,
+        function=partial(ends_of_costs, rule),
+        counts=partial(ends_of_counts, rule),
+        covers=covers,
+    )
+
+
 _BETTING_PAPERS = (
     "Waudby-Smith & Ramdas 2024 (JRSS B 86); Vorácek & Orabona 2025 (STaR-Bets)"
 )
@@ -370,36 +381,31 @@ METHODS: dict[str, Method] = {
         reference=f"on matched blocks: {_BETTING_PAPERS}",
         function=_bet_on_groups,
     ),
-    "bernstein_maximal": Method(
-        guarantee="finite-sample",
-        reference="Ethayarajh 2020 (ACL), eq. 3, maximal variance",
-        function=partial(ends_of_costs, moments.bernstein_maximal),
-        counts=partial(ends_of_counts, moments.bernstein_maximal),
+    "bernstein_maximal": _from_moments(
+        moments.bernstein_maximal,
+        "finite-sample",
+        "Ethayarajh 2020 (ACL), eq. 3, maximal variance",
     ),
-    "bernstein_sample": Method(
-        guarantee="asymptotic",
-        reference="Ethayarajh 2020 (ACL), eq. 3, sample variance",
-        function=partial(ends_of_costs, moments.bernstein_sample),
-        counts=partial(ends_of_counts, moments.bernstein_sample),
+    "bernstein_sample": _from_moments(
+        moments.bernstein_sample,
+        "asymptotic",
+        "Ethayarajh 2020 (ACL), eq. 3, sample variance",
         covers=0.94,
     ),
-    "bernstein_centred": Method(
-        guarantee="finite-sample",
-        reference="Ethayarajh 2020 (ACL), eq. 3, for c - C/2",
-        function=partial(ends_of_costs, moments.bernstein_centred),
-        counts=partial(ends_of_counts, moments.bernstein_centred),
+    "bernstein_centred": _from_moments(
+        moments.bernstein_centred,
+        "finite-sample",
+        "Ethayarajh 2020 (ACL), eq. 3, for c - C/2",
     ),
-    "hoeffding": Method(
-        guarantee="finite-sample",
-        reference="Hoeffding 1963 (JASA 58), two samples",
-        function=partial(ends_of_costs, moments.hoeffding),
-        counts=partial(ends_of_counts, moments.hoeffding),
+    "hoeffding": _from_moments(
+        moments.hoeffding,
+        "finite-sample",
+        "Hoeffding 1963 (JASA 58), two samples",
     ),
-    "empirical_bernstein": Method(
-        guarantee="finite-sample",
-        reference="Maurer & Pontil 2009 (COLT), theorem 10, two samples",
-        function=partial(ends_of_costs, moments.empirical_bernstein),
-        counts=partial(ends_of_counts, moments.empirical_bernstein),
+    "empirical_bernstein": _from_moments(
+        moments.empirical_bernstein,
+        "finite-sample",
+        "Maurer & Pontil 2009 (COLT), theorem 10, two samples",
     ),
     "clopper_pearson": Method(
         guarantee="exact",
@@ -423,11 +429,10 @@ METHODS: dict[str, Method] = {
         counts=proportions.newcombe,
         covers=0.90,
     ),
-    "welch": Method(
-        guarantee="asymptotic",
-        reference="Welch 1947 (Biometrika 34)",
-        function=partial(ends_of_costs, moments.welch),
-        counts=partial(ends_of_counts, moments.welch),
+    "welch": _from_moments(
+        moments.welch,
+        "asymptotic",
+        "Welch 1947 (Biometrika 34)",
         covers=0.93,
     ),
     "betting_pairs": Method(

@@ -25,7 +25,6 @@ APART = 1e-3
 _SHARE_FOR_ROUNDING = 1e-6  # of alpha, for what each approximation may lose
 _REFINEMENT = 256  # rates that are examined for each rate that is computed
 _MOST_BINS = 2048  # of the counts of group A, if more of them matter
-_SMALLEST_DIVISOR = 1e-300
 
 Range = tuple[float, float]
 
@@ -187,7 +186,8 @@ def _rate_of_b(difference: float, share: Numbers) -> Numbers:
 
 def _share(difference: float, rate_b: Numbers) -> Numbers:
     """Return the share s of the rate p_b, the inverse of `_rate_of_b`."""
-    width = max(1 - abs(difference), _SMALLEST_DIVISOR)
+    # At a difference of 1 or -1 the range has no width; never divide by 0.
+    width = max(1 - abs(difference), 1e-300)
     return (rate_b - max(0.0, -difference)) / width
 
 

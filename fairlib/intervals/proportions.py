@@ -533,9 +533,10 @@ def _accepted_differences(
 
 
 def _standardized(distance: Numbers, variance: Numbers, *, rounding: float) -> ndarray:
-    """Return distance / √variance; without variance, 0 or infinity of its sign.
+    """Return distance / √variance.
 
-    A distance that is at most `rounding` is taken for 0.
+    If the variance is 0, the result is infinite with the sign of the distance; or it is
+    0 if the distance is at most `rounding`.
     """
     least = 1e-6 * rounding
     z = distance / np.sqrt(np.maximum(variance, least))
