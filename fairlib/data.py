@@ -11,6 +11,7 @@ import hashlib
 import os
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,7 +21,7 @@ from pandas import DataFrame
 
 from fairlib.checks import check_word
 
-# A folder that is named from here stays the same, wherever the program goes later.
+# Relative paths begin here, even if the program changes its folder later.
 _WORKING_FOLDER = Path.cwd()
 _CHECKOUT = Path(__file__).resolve().parents[1]
 
@@ -179,7 +180,7 @@ def verify(path: Path, *, size: int = 0, sha256: str = "") -> None:
     Raises
     ------
     DataError
-        If the file is another one, or a part of it.
+        If the file does not have this size or this checksum.
     """
     actual_size = path.stat().st_size
     if size and actual_size != size:
@@ -238,11 +239,7 @@ def write_csv(frame: DataFrame, path: Path) -> None:
     path : Path
         The file, which is written completely or not at all.
     """
-
-    def write(unfinished: Path) -> None:
-        frame.to_csv(unfinished, index=False, lineterminator="\n")
-
-    write_whole(path, write)
+    write_whole(path, partial(frame.to_csv, index=False, lineterminator="\n"))
 
 
 def _is_at_hand(name: str) -> bool:

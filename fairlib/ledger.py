@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
 
 import jinja2
 import numpy as np
@@ -56,8 +55,6 @@ APART = {
     "ours": "Checks of our own making",
 }
 
-# The page explains the statuses and the rule for verdicts.
-_PAGE = Path(__file__).with_name("ledger.jinja")
 # Half a unit of the last digit, and a bit: a tie may be rounded either way.
 _TOLERANCE_IN_UNITS = Decimal("0.5000005")
 _MOST_NAMES = 10  # in an error message
@@ -71,7 +68,7 @@ _COLOUR_AND_HATCH = {
     "open": ("white", ".."),
 }
 
-Value: TypeAlias = float | bool | Sequence[float]
+Value = float | bool | Sequence[float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,10 +170,11 @@ def check(
     note = _note(row, used_basis, detail)
 
     computed = _computed_numbers(row, value, used_basis)
-    status = _status(row, computed, used_basis)
+    agrees = computed is not None and _agrees(row, computed, used_basis)
+    status_if_it_agrees, status_if_not = BASES[used_basis]
     if computed is not None:
         computed_text = _written(row, computed)
-    elif status == "inconclusive":
+    elif used_basis == "substitute":
         computed_text = "undecided"
     else:
         computed_text = ""
@@ -188,7 +186,7 @@ def check(
         quantity=row["quantity"],
         printed=_printed_text(row),
         computed=computed_text,
-        status=status,
+        status=status_if_it_agrees if agrees else status_if_not,
         basis="" if used_basis == "open" else used_basis,
         apart=row["apart"],
         note=note,
@@ -310,7 +308,7 @@ def verdicts(table: DataFrame) -> DataFrame:
     has_statements = claims["experiment"].isin(claims["experiment"][is_statement])
     judging = _count_statuses(claims[is_statement | ~has_statements], experiments.index)
     # `idxmax` takes the first of two that are equally frequent: here, the worse one.
-    most_frequent = judging[[*reversed(STATUSES)]].idxmax(axis=1)
+    most_frequent = judging.iloc[:, ::-1].idxmax(axis=1)
 
     # If something stands in for the original, nothing is reproduced.
     is_too_good = (experiments["stand_in"] != "") & (most_frequent == "reproduced")
@@ -368,8 +366,10 @@ def as_markdown(table: DataFrame, experiments: DataFrame) -> str:
         for section, title in titles.items()
     }
 
+    # The template explains the statuses and the rule for verdicts.
+    template = Path(__file__).with_name("ledger.jinja")
     page = jinja2.Template(
-        _PAGE.read_text(encoding="utf-8"),
+        template.read_text(encoding="utf-8"),
         finalize=_cell,
         trim_blocks=True,
         keep_trailing_newline=True,
@@ -444,13 +444,11 @@ def main(arguments: list[str]) -> None:
     table = assemble()
     experiments = verdicts(table)
     page = as_markdown(table, experiments)
-
-    def write_page(path: Path) -> None:
-        path.write_text(page, encoding="utf-8")
-
     write_csv(table, FIGURES / "ledger.csv")
     draw(experiments)
-    write_whole(FIGURES / "ledger.md", write_page)
+    write_whole(
+        FIGURES / "ledger.md", lambda path: path.write_text(page, encoding="utf-8")
+    )
     sys.stdout.write(f"ledger: {sentence(experiments)}\n")
 
 
@@ -522,14 +520,6 @@ def _computed_numbers(row: Series, value: Value | None, basis: str) -> ndarray |
     return numbers
 
 
-def _status(row: Series, computed: ndarray | None, basis: str) -> str:
-    """Return the status that follows from what was computed, and on what basis."""
-    if_it_agrees, if_not = BASES[basis]
-    if computed is not None and _agrees(row, computed, basis):
-        return if_it_agrees
-    return if_not
-
-
 def _agrees(row: Series, computed: ndarray, basis: str) -> bool:
     """Return whether what was computed agrees with what is printed."""
     if row["kind"] == "statement":
@@ -555,7 +545,7 @@ def _equal_after_rounding(printed: str, value: float) -> bool:
     """Return whether a value, rounded to the printed digits, is what is printed."""
     number = Decimal(printed)
     unit_of_last_digit = Decimal(1).scaleb(int(number.as_tuple().exponent))
-    distance = abs(Decimal(float(value)) - number)
+    distance = abs(Decimal(value) - number)
     return distance <= unit_of_last_digit * _TOLERANCE_IN_UNITS
 
 
@@ -581,7 +571,7 @@ def _count_statuses(claims: DataFrame, experiments: pd.Index) -> DataFrame:
 
 
 def _with_genuine_files(experiments: DataFrame, claims: DataFrame) -> DataFrame:
-    """Return the experiments; nothing stands in if genuine files took every place."""
+    """Mark stand-ins as original in experiments that genuine files have completed."""
     before = claims["id"].map(published()["basis"])
     is_new = (claims["basis"] == "original") & before.isin(["substitute", "open"])
     is_left = (claims["basis"] == "substitute") & (before == "substitute")
