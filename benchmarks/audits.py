@@ -19,9 +19,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from audits_worlds import CASES, Case
+from audits_options import CASES as OPTIONS
+from audits_worlds import CASES as WORLDS
+from audits_worlds import Case
 
 from fairlib.data import write_csv, write_whole
+
+CASES = [*WORLDS, *OPTIONS]
 
 RESULT = Path(__file__).with_name("audits.md")
 INTRODUCTION = """\
@@ -42,6 +46,10 @@ AIMS = {
     "any claim by a comparison": "5 %",
     "any claim by a summary metric": "5 %",
     "any claim at all": "5 %",
+    "p of 5 % or less": "5 %",
+    "a ratio whose interval excludes 1": "5 %",
+    "a group said to be under 4/5": "5 %",
+    "intervals of the gap's change that hold the truth": "≥ 95 %",
     "intervals that hold the truth": "≥ 93 %",
     "intervals of findings that miss it": "5 %",
     "differences beyond the margin that are ruled out": "5 %",

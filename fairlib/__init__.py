@@ -18,6 +18,7 @@ Reproduce the papers
     bernstein : Ethayarajh 2020, Bernstein-bounded unfairness
     metrics : Czarnowska et al. 2021, generalized fairness metrics
         measure, measure_sequences, auc : any metric on any table of predictions
+        smallest_effect : how large an effect must be to be found
         METRICS, Metric, scores, comparisons, spans : what a metric is made of
         suites, templates : the sentences that the metrics are measured on
     amplification : Wang and Russakovsky 2021, directional bias amplification
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from fairlib.metrics import comparisons, scores
     from fairlib.metrics import sequences as spans
     from fairlib.metrics.measuring import auc, measure
+    from fairlib.metrics.power import smallest_effect
     from fairlib.metrics.sequences import measure_sequences
     from fairlib.metrics.table2 import METRICS, Metric
     from fairlib.recipes import coverage, suites, templates
@@ -98,6 +100,7 @@ __all__ = [
     "resampling",
     "scores",
     "sequential",
+    "smallest_effect",
     "spans",
     "suites",
     "tables",
@@ -141,6 +144,7 @@ _OBJECTS = {
     "load": "fairlib.data:load",
     "measure": "fairlib.metrics.measuring:measure",
     "measure_sequences": "fairlib.metrics.sequences:measure_sequences",
+    "smallest_effect": "fairlib.metrics.power:smallest_effect",
 }
 
 __getattr__, __dir__ = _door.lazy_names(__name__, _ROOMS | _MODULES | _OBJECTS)

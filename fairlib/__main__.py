@@ -31,7 +31,7 @@ _COMMANDS = {
         "list the tables, or compute them again from genuine files",
     ),
     "ledger": _Command(
-        "fairlib.ledger",
+        "fairlib.ledger.page",
         "put together what the notebooks say of every printed number",
     ),
 }

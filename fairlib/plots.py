@@ -374,6 +374,60 @@ def intervals_by_name(
     return axes
 
 
+def sensitivity(
+    choices: DataFrame, *, limit: float | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw what a statement comes to under several choices, and return the axes.
+
+    A filled circle marks a choice under which the statement holds, a hollow square one
+    under which it does not. If a picture has both, the choice decides, not the data.
+
+    Parameters
+    ----------
+    choices : DataFrame
+        One row per choice, named by the index: `value`, optionally its interval from
+        `low` to `high`, and `holds`, whether the statement holds under this choice.
+    limit : float, optional
+        The value at which the answer turns, drawn as a dashed line.
+    ax : Axes, optional
+        Where to draw; by default on the current axes.
+
+    Returns
+    -------
+    Axes
+        Where the choices were drawn, the first on top.
+    """
+    axes = _axes_or_current(ax)
+    places = np.arange(len(choices))
+    low = choices.get("low", choices["value"])
+    high = choices.get("high", choices["value"])
+    holds = choices["holds"].to_numpy(dtype=bool)
+
+    for is_shown, label, colour, marker, fill in (
+        (holds, "holds", "blue", "o", "full"),
+        (~holds, "does not hold", "vermillion", "s", "none"),
+    ):
+        if is_shown.any():
+            intervals(
+                places=places[is_shown],
+                estimate=choices["value"][is_shown],
+                low=low[is_shown],
+                high=high[is_shown],
+                ax=axes,
+                colour=colour,
+                marker=marker,
+                horizontal=True,
+                fillstyle=fill,
+                label=label,
+            )
+
+    if limit is not None:
+        axes.axvline(limit, color="black", linewidth=0.8, linestyle="--")
+    axes.set_yticks(places, [str(choice) for choice in choices.index])
+    axes.set_ylim(len(choices) - 0.5, -0.5)
+    return axes
+
+
 def log_axis(
     ticks: ArrayLike,
     *,

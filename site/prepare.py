@@ -22,7 +22,7 @@ import pandas as pd
 
 import fairlib
 from fairlib import coverage, ledger
-from fairlib.data import ROOT
+from fairlib.data import FIGURES, ROOT
 
 HERE = Path(__file__).resolve().parent
 BUILT = ROOT / "build" / "site"
@@ -180,9 +180,7 @@ def admonition(title: str, text: str, kind: str) -> str:
     return f"{fence}{{admonition}} {title}\n:class: {kind}\n\n{text}\n{fence}"
 
 
-def transformed(
-    notebook, *, name: str, figures: Path = ledger.FIGURES, frames: Path = FRAMES
-):
+def transformed(notebook, *, name: str, figures: Path = FIGURES, frames: Path = FRAMES):
     """Return a notebook as the site shows it: each cell as its tags say."""
     cells = []
     drawn_by_widget = set()  # figures that a widget's place shows already
@@ -274,10 +272,10 @@ def facts(notebooks: dict[str, str]) -> dict:
 
     Every number is computed here, or read from what was computed.
     """
-    table = pd.read_csv(ledger.FIGURES / "ledger.csv", dtype=str, keep_default_na=False)
+    table = pd.read_csv(FIGURES / "ledger.csv", dtype=str, keep_default_na=False)
     verdicts = _verdicts(table)
 
-    page = (ledger.FIGURES / "ledger.md").read_text(encoding="utf-8")
+    page = (FIGURES / "ledger.md").read_text(encoding="utf-8")
     statuses = re.findall(r"^- \*\*(\w+)\*\*: (.*)", page, flags=re.MULTILINE)
     rules = [
         line for line in page.splitlines() if line.startswith("An experiment is judged")
@@ -302,7 +300,7 @@ def facts(notebooks: dict[str, str]) -> dict:
         "metrics": fairlib.METRICS,
         "methods": fairlib.bounds.METHODS,
         "figure": lambda name: figure_html(
-            ledger.FIGURES / f"{name}.svg", to_root="", eager=True
+            FIGURES / f"{name}.svg", to_root="", eager=True
         ),
     }
 
@@ -311,6 +309,7 @@ def _verdicts(table: pd.DataFrame) -> pd.DataFrame:
     """Return the experiments' verdicts, with their paper and what was original."""
     verdicts = ledger.verdicts(table).reset_index()
     verdicts["paper"] = verdicts["experiment"].str.split("/").str[0].map(PAPERS)
+    verdicts["kind_order"] = verdicts["kind"].map(ledger.KINDS.index)
     is_original = verdicts[["data", "model", "suite", "code"]] == "original"
     verdicts["original"] = is_original.apply(lambda row: [*row.index[row]], axis=1)
     return verdicts
@@ -358,7 +357,7 @@ def toctrees(pages: set[str]) -> str:
 def copy_files(extra: Path, stored: list[Path]) -> None:
     """Copy what the site shows or offers as it is: figures, frames and notebooks."""
     not_png = shutil.ignore_patterns("*.png")
-    shutil.copytree(ledger.FIGURES, extra / "figures", ignore=not_png)
+    shutil.copytree(FIGURES, extra / "figures", ignore=not_png)
     not_html = shutil.ignore_patterns("done", "*.html")
     shutil.copytree(FRAMES, extra / "frames", ignore=not_html)
 

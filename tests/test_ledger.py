@@ -6,6 +6,7 @@ import pytest
 
 from fairlib import ledger
 from fairlib.data import ROOT
+from fairlib.ledger import page as page_module
 
 COLUMNS = [
     "id",
@@ -19,7 +20,7 @@ COLUMNS = [
     "notebook",
 ]
 COLUMNS += ["basis", "apart", "note"]
-KINDS = ("number", "interval", "statement")
+KINDS = ("number", "threshold", "interval", "statement")
 
 CLAIMS = [
     [
@@ -107,6 +108,20 @@ CLAIMS = [
         "",
     ],
     [
+        "demo/enough",
+        "one",
+        "Section 4",
+        "a bias that suffices",
+        "threshold",
+        "0.0975",
+        "",
+        "",
+        "01_one",
+        "formula",
+        "",
+        "",
+    ],
+    [
         "demo/three",
         "one",
         "Section 5",
@@ -122,23 +137,24 @@ CLAIMS = [
     ],
 ]
 EXPERIMENTS = [
-    ["experiment", "title", "data", "model", "suite", "code", "stand_in"],
-    ["demo/one", "The first", "original", "-", "-", "original", ""],
+    ["experiment", "title", "kind", "data", "model", "suite", "code", "stand_in"],
     [
         "demo/two",
         "The second",
+        "trained models",
         "original",
         "stand-in",
         "-",
         "original",
         "a small model",
     ],
+    ["demo/one", "The first", "formula", "original", "-", "-", "original", ""],
 ]
 
 
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
-    """A ledger of its own: six claims of one paper, two notebooks."""
+    """A ledger of its own: eight claims of one paper, two notebooks."""
     for name in ("published", "build/ledger", "figures", "notebooks"):
         (tmp_path / name).mkdir(parents=True)
     write_claims(tmp_path / "published" / "demo.csv", CLAIMS)
@@ -146,7 +162,7 @@ def desk(tmp_path, monkeypatch):
         (tmp_path / "notebooks" / f"{name}.ipynb").touch()
     monkeypatch.setattr(ledger, "PUBLISHED", tmp_path / "published")
     monkeypatch.setattr(ledger, "PARTS", tmp_path / "build" / "ledger")
-    monkeypatch.setattr(ledger, "FIGURES", tmp_path / "figures")
+    monkeypatch.setattr(page_module, "FIGURES", tmp_path / "figures")
     with (tmp_path / "published" / "experiments.csv").open("w", newline="") as stream:
         csv.writer(stream).writerows(EXPERIMENTS)
     ledger.published.cache_clear()
@@ -173,9 +189,16 @@ def write_claims(path, rows):
             "substitute",
             "inconclusive",
         ),  # 0/0: the rule cannot decide
+        ("demo/rate", None, "formula", "inconclusive"),
+        ("demo/rate", None, "check", "inconclusive"),
         ("demo/rate", 0.116, "check", "checked"),
         ("demo/rate", 0.117, "check", "differs"),
         ("demo/rate", 0.116, "input", "input"),
+        # What suffices may only be rounded up.
+        ("demo/enough", 0.09742, "formula", "reproduced"),
+        ("demo/enough", 0.0975, "formula", "reproduced"),
+        ("demo/enough", 0.09751, "formula", "differs"),
+        ("demo/enough", 0.0974, "formula", "differs"),
         ("demo/share", 100, "formula", "reproduced"),
         ("demo/share", 99.4, "formula", "differs"),
         ("demo/p", 0.8718, "formula", "reproduced"),
@@ -231,7 +254,8 @@ def test_bad_calls_are_refused(desk):
             ledger.check(claim, value, basis="formula")
 
 
-ONE, TWO = {"rate": 0.116, "share": 100, "three": 3}, {"p": 0.872, "mean": 0.7}
+ONE = {"rate": 0.116, "share": 100, "enough": 0.0975, "three": 3}
+TWO = {"p": 0.872, "mean": 0.7}
 
 
 def test_a_notebook_answers_all_its_claims_and_no_others(desk):
@@ -247,7 +271,8 @@ def test_a_notebook_answers_all_its_claims_and_no_others(desk):
     with pytest.raises(ValueError, match="and basis must name claims .* found 'p'"):
         ledger.record("01_one", ONE, basis={"p": "original"})
     with pytest.raises(
-        ValueError, match=r"values lacks 2 claim\(s\) that 01_one answers: share, three"
+        ValueError,
+        match=r"values lacks 3 claim\(s\) that 01_one answers: share, enough",
     ):
         ledger.record("01_one", {"rate": 0.116})
     table = ledger.record(
@@ -317,16 +342,21 @@ def test_pages_are_written_and_the_same_twice(desk, monkeypatch):
     monkeypatch.setattr("fairlib.plots.FIGURES", desk / "figures")
     ledger.record("01_one", ONE)
     ledger.record("02_two", TWO, details={"p": "x"})
-    ledger.main([])
+    page_module.main([])
     names = ["ledger.csv", "ledger.md", "ledger.png", "ledger.svg"]
     first = {name: (desk / "figures" / name).read_bytes() for name in names}
-    ledger.main([])
+    page_module.main([])
     assert first == {name: (desk / "figures" / name).read_bytes() for name in names}
     page = first["ledger.md"].decode()
     # The second has three statuses, each once, so the worst of them is its verdict.
-    assert "1 of 2 experiments reproduced, 1 open." in page
+    headline = "1 of 2 experiments reproduced, none of them with a trained model"
+    assert f"{headline}; 1 open." in page
+    # A formula comes before trained models, in whatever order they are listed.
+    assert page.index("### Formula") < page.index("| demo/one |")
+    assert page.index("| demo/one |") < page.index("### Trained models")
+    assert page.index("### Trained models") < page.index("| demo/two |")
     row = "| demo/one | The first | original | - | - | original |  | reproduced "
-    assert f"{row}| 2 reproduced |" in page
+    assert f"{row}| 3 reproduced |" in page
     assert re.findall(r"^- \*\*(\w+)\*\*: .", page, flags=re.MULTILINE) == [
         *ledger.STATUSES
     ]
@@ -339,6 +369,7 @@ def test_pages_are_written_and_the_same_twice(desk, monkeypatch):
     ("statuses", "stand_in", "verdict"),
     [
         (["input"], "", "input"),
+        ([], "", "definition"),  # nothing is left that could have failed
         (["reproduced", "reproduced", "differs"], "", "reproduced"),
         (["reproduced", "differs"], "", "differs"),  # as many of each: the worse
         (
@@ -354,9 +385,8 @@ def test_the_verdict_is_what_most_have(
     monkeypatch, tmp_path, statuses, stand_in, verdict
 ):
     monkeypatch.setattr(ledger, "PUBLISHED", tmp_path)
-    pd.DataFrame({"experiment": ["demo/one"], "stand_in": stand_in}).to_csv(
-        tmp_path / "experiments.csv"
-    )
+    recorded = {"experiment": ["demo/one"], "kind": "formula", "stand_in": stand_in}
+    pd.DataFrame(recorded).to_csv(tmp_path / "experiments.csv")
     kinds = pd.DataFrame(
         {"kind": "number", "basis": "formula"},
         index=[f"demo/{place}" for place in range(len(statuses))],
@@ -375,6 +405,37 @@ def test_the_verdict_is_what_most_have(
         verdict
     ]
     assert ledger.verdicts(pd.concat([table, told]))["verdict"].tolist() == ["differs"]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "headline"),
+    [
+        (["formula", "counting"], "2 of 3 experiments reproduced, none of them with"),
+        (
+            ["formula", "trained models"],
+            "2 of 3 experiments reproduced, 1 of them with",
+        ),
+        (["released predictions"], "1 of 2 experiments reproduced, 1 of them with"),
+    ],
+)
+def test_the_headline_counts_trained_models_among_what_is_reproduced(kinds, headline):
+    verdict = ["reproduced"] * len(kinds) + ["consistent"]
+    table = pd.DataFrame({"kind": [*kinds, "trained models"], "verdict": verdict})
+    assert ledger.sentence(table) == f"{headline} a trained model; 1 consistent"
+
+
+def test_an_unknown_kind_of_experiment_is_refused(desk):
+    path = desk / "published" / "experiments.csv"
+    path.write_text(path.read_text().replace("trained models", "guesses"))
+    ledger.record("01_one", ONE)
+    ledger.record("02_two", TWO, details={"p": "x"})
+    with pytest.raises(ValueError, match="kind must be one of .* found 'guesses'"):
+        ledger.verdicts(ledger.assemble())
+
+
+def test_every_experiment_has_a_kind_and_every_kind_an_experiment():
+    experiments = pd.read_csv(ledger.PUBLISHED / "experiments.csv")
+    assert set(experiments["kind"]) == set(ledger.KINDS)
 
 
 def test_nothing_stands_in_where_genuine_files_took_every_place(desk):
@@ -506,7 +567,7 @@ def test_printed_numbers_can_be_read():
     for claim, row in ledger.published().iterrows():
         if (row["basis"], row["printed"]) == ("open", "in a picture"):
             continue  # a heatmap whose values are not in the text
-        if row["kind"] == "number":
+        if row["kind"] in ("number", "threshold"):
             float(row["printed"])
             float(row["error"] or 0)
         elif row["kind"] == "interval":

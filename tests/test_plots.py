@@ -196,3 +196,24 @@ def test_intervals_with_ends_of_their_own_are_drawn_there():
     )
     np.testing.assert_allclose(bars, [[[1, 0.0], [1, 0.3]], [[2, 0.1], [2, 0.4]]])
     np.testing.assert_allclose(lines, [[[0.0, 1], [0.3, 1]], [[0.1, 2], [0.4, 2]]])
+
+
+def test_choices_under_which_a_statement_holds_are_marked_and_on_top_stands_the_first():
+    choices = pd.DataFrame(
+        {"value": [0.1, 0.3, 0.2], "low": 0.0, "high": 0.4, "holds": [1, 0, 1]},
+        index=["one", "two", "three"],
+    )
+    ax = plots.sensitivity(choices, limit=0.25, ax=plt.figure().subplots())
+    holds, fails = (container.lines[0] for container in ax.containers)
+    np.testing.assert_allclose(holds.get_xydata(), [[0.1, 0], [0.2, 2]])
+    np.testing.assert_allclose(fails.get_xydata(), [[0.3, 1]])
+    assert holds.get_fillstyle() == "full" and fails.get_fillstyle() == "none"
+    assert [text.get_text() for text in ax.get_yticklabels()] == list(choices.index)
+    assert ax.get_ylim() == (2.5, -0.5)
+
+    # Without intervals, and where all choices agree, one kind of mark is left.
+    bare = choices[["value"]].assign(holds=True)
+    ax = plots.sensitivity(bare, ax=plt.figure().subplots())
+    assert [container.get_label() for container in ax.containers] == ["holds"]
+    bars = ax.containers[0].lines[2][0].get_segments()
+    np.testing.assert_allclose(bars[1], [[0.3, 1], [0.3, 1]])

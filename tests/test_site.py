@@ -176,7 +176,7 @@ def test_every_figure_that_a_notebook_saves_is_found_with_its_caption(path):
     names = prepare.SAVED.findall(source)
     assert len(names) == source.count("plots.save(")
     for name in names:
-        assert len(prepare.caption(prepare.ledger.FIGURES / f"{name}.svg")) > 20
+        assert len(prepare.caption(prepare.FIGURES / f"{name}.svg")) > 20
 
 
 def test_every_widget_has_settings_or_a_calculator():

@@ -2,12 +2,13 @@
 
 import datetime
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fairlib.tables.coding import banded, code
+from fairlib.tables.coding import as_numbers, banded, code
 
 MISSING = "(missing)"
 EMPTY = "(empty)"
@@ -51,12 +52,63 @@ def spelled(values: list) -> list[str]:
     ]
 
 
-def coded_attribute(column: pd.Series, count: pd.Series, notes: list[str]) -> Coded:
+def coded_by_text(column: pd.Series) -> np.ndarray:
+    """Return codes of the values of a column in the order of how values are written.
+
+    Parameters
+    ----------
+    column : Series
+        The column, without missing values.
+    """
+    codes, values = code(column)
+    texts = np.array([label_text(value) for value in values], dtype=object)
+    codes, _ = _reordered(codes, values, np.argsort(texts, kind="stable"))
+    return codes
+
+
+def _coded_by_number(column: pd.Series) -> tuple[np.ndarray, list]:
+    """Code a column; texts that are all numbers are in the order of the numbers.
+
+    So the groups 9 and 10 have the same order in a frame and in a file of text.
+    """
+    codes, values = code(column)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return codes, values
+    numbers = as_numbers(pd.Series(values, dtype=object))
+    if numbers is None:
+        return codes, values
+    return _reordered(codes, values, np.argsort(numbers.to_numpy(), kind="stable"))
+
+
+def _reordered(
+    codes: np.ndarray, values: list, order: np.ndarray
+) -> tuple[np.ndarray, list]:
+    """Return codes and values in another order; the code -1 stays."""
+    place = np.empty(len(values) + 1, dtype=np.int64)
+    place[order] = np.arange(len(values))
+    place[-1] = -1
+    return place[codes], [values[number] for number in order.tolist()]
+
+
+def coded_attribute(
+    column: pd.Series,
+    count: pd.Series,
+    notes: list[str],
+    *,
+    band_notes: list[str],
+    bands: Sequence[float] | None = None,
+) -> Coded:
     """Code a column of groups, and add to `notes` what is odd about the column.
 
-    Missing values are a group of their own.
+    Missing values are a group of their own. A column of many different numbers is cut
+    into bands, which `band_notes` says.
     """
-    codes, values = code(banded(column, count, notes))
+    return coded(banded(column, count, band_notes, bands=bands), count, notes)
+
+
+def coded(column: pd.Series, count: pd.Series, notes: list[str]) -> Coded:
+    """Code a column of names, such as strata, and note what is odd about it."""
+    codes, values = _coded_by_number(column)
     names = spelled(values)
     column_name = f"Column {column.name!r}"
 

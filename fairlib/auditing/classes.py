@@ -1,10 +1,12 @@
 """Which classes the columns of labels and predictions hold, and which are measured."""
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from pandas import Series
 
 from fairlib.auditing.attributes import label_text, spelled
+from fairlib.auditing.codings import check_codings
 from fairlib.auditing.setting import Columns
 from fairlib.tables import listed
 from fairlib.tables.coding import as_numbers, distinct
@@ -58,8 +60,16 @@ def as_one_type(outcomes: dict[str, Series], notes: list[str]) -> dict[str, Seri
         )
         return numbers if are_exact else outcomes
 
-    texts_by_column = [{*map(label_text, values)} for values in values_by_column]
-    if len(is_text) < 2 or not set.intersection(*texts_by_column):
+    texts = [
+        text for values in values_by_column for text in values if isinstance(text, str)
+    ]
+    others = [
+        label_text(value)
+        for values in values_by_column
+        for value in values
+        if not isinstance(value, str)
+    ]
+    if len(is_text) < 2 or not {*texts} & {*others}:
         return outcomes
 
     columns = " and ".join(repr(column.name) for column in outcomes.values())
@@ -86,11 +96,16 @@ def classes_of(
         Which column plays which part.
     positive : object
         The class to be measured, or a name for 1 where the classes are 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If columns do not hold the same classes, or `positive` is none of them.
     """
     values = distinct(outcomes.values())
     held = " and ".join(repr(column.name) for column in outcomes.values())
     _check_there_are_few(outcomes)
-    _check_classes_are_shared(outcomes, values, held)
+    check_codings(outcomes)
     _check_probability_has_one_class(columns, values, held, positive)
 
     values = _with_the_class_of_the_threshold(outcomes, columns, values, positive)
@@ -102,7 +117,7 @@ def classes_of(
         measured = [last] if len(values) <= 2 else [*range(len(values))]
     elif label_text(positive) in texts:
         measured = [texts.index(label_text(positive))]
-    elif isinstance(positive, str) and texts in (["0", "1"], ["False", "True"]):
+    elif _is_a_name(positive) and texts in (["0", "1"], ["False", "True"]):
         names = [f"not {positive}", positive]
         measured = [1]
     else:
@@ -111,6 +126,22 @@ def classes_of(
             f"they hold {listed(texts)}"
         )
     return Classes(values=values, names=tuple(names), positive=tuple(measured))
+
+
+def _is_a_name(positive: object) -> TypeGuard[str]:
+    """Whether a text is a name, and no number or truth value that is not in the data.
+
+    "2" does not name the second class of 0 and 1; the user expected other data.
+    """
+    if not isinstance(positive, str):
+        return False
+    if positive.strip().casefold() in ("", "true", "false"):
+        return False
+    try:
+        float(positive)
+    except ValueError:
+        return True
+    return False
 
 
 def _check_there_are_few(outcomes: dict[str, Series]) -> None:
@@ -125,28 +156,6 @@ def _check_there_are_few(outcomes: dict[str, Series]) -> None:
                 f"column {column.name!r} has {count} different values, "
                 f"too many for classes (at most {MOST_CLASSES}){hint}"
             )
-
-
-def _check_classes_are_shared(
-    outcomes: dict[str, Series], values: list, held: str
-) -> None:
-    """Raise if labels and predictions have no class in common.
-
-    Two classes may be apart: all labels are 0, say, and all predictions 1.
-    """
-    if "label" not in outcomes or "prediction" not in outcomes:
-        return
-    labels = distinct([outcomes["label"]])
-    predictions = distinct([outcomes["prediction"]])
-    if {*labels} & {*predictions}:
-        return
-
-    are_of_several_types = len({isinstance(value, str) for value in values}) > 1
-    if len(values) > 2 or are_of_several_types:
-        raise ValueError(
-            f"columns {held} have no class in common: the labels are "
-            f"{listed(labels)}, the predictions {listed(predictions)}"
-        )
 
 
 def _check_probability_has_one_class(

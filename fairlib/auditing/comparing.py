@@ -23,7 +23,8 @@ What a side is worth depends on the data:
   variance between sources (Korn and Graubard 1998). V is unbiased, and has the degrees
   of freedom that it would have for independent cases (Bell and McCaffrey 2002). V says
   too little about few sources, so each side must have a `minimum` of them. Sources with
-  n cases each count as (Σ n)² / Σ n² sources of equal size.
+  n cases each count as (Σ n)² / Σ n² sources of equal size. Below 30 of them
+  on both sides, `few_sources` takes the place of all this.
 
 A few cases that happen to contain no rare large value vary too little, and would be
 trusted far too much. So no side is worth more than if its sources varied as those of
@@ -47,6 +48,7 @@ _LARGEST_Z = 20.0  # p-values below 1e-88 are not told apart
 _CASES_PER_SQUARED_SKEWNESS = 10
 _ROUNDING = 1e-12  # sums of squares that are this small are 0
 _MOST_DOUBLINGS = 40.0  # nobody can add more than 2^40 cases
+_MOST_WORTH = 1e15  # cases that the limits of a rate can tell apart
 _SMALLEST_POSITIVE = 1e-300  # in place of 0 as a divisor
 
 Ends = tuple[ndarray, ndarray]
@@ -157,28 +159,41 @@ def contrast(sums: Sums, family: Family) -> Contrast:
             return sides(sums.power(a, b))
 
         if not sums.of_shares:
-            return _from_moments(sums, moment, cases=cases, n=n, mean=mean)
+            return from_moments(sums, moment, cases=cases, n=n, mean=mean)
 
-        # A group that is still too small to know is taken to be like the others. Half a
-        # case more keeps its rate away from 0 and 1.
-        expected = (total[1] + 0.5) / (n[1] + 1)
-        variance = expected * (1 - expected)
-        return Contrast(
-            n=cases,
-            value=mean,
-            units=_number_of_equal_units(n, moment(2, 0)),
-            worth=n,
-            freedom=np.full(n.shape, np.inf),
-            correlation=np.zeros(n.shape[1]),
-            span=np.full(n.shape[1], float(sums.rate.farthest)),
-            variance=variance,
-            variance_others=variance / n[1],
-            expected=expected,
-            third=np.zeros(n.shape),
-        )
+        return from_shares(sums, moment, cases=cases, n=n, total=total)
 
 
-def _from_moments(
+def from_shares(
+    sums: Sums,
+    moment: Callable[[int, int], ndarray],
+    *,
+    cases: ndarray,
+    n: ndarray,
+    total: ndarray,
+) -> Contrast:
+    """Return a contrast of independent cases, each of which counts or does not."""
+    # A group that is still too small to know is taken to be like the others. Half a
+    # case more keeps its rate away from 0 and 1.
+    expected = (total[1] + 0.5) / (n[1] + 1)
+    variance = expected * (1 - expected)
+
+    return Contrast(
+        n=cases,
+        value=total / n,
+        units=_number_of_equal_units(n, moment(2, 0)),
+        worth=n,
+        freedom=np.full(n.shape, np.inf),
+        correlation=np.zeros(n.shape[1]),
+        span=np.full(n.shape[1], float(sums.rate.farthest)),
+        variance=variance,
+        variance_others=variance / n[1],
+        expected=expected,
+        third=np.zeros(n.shape),
+    )
+
+
+def from_moments(
     sums: Sums,
     moment: Callable[[int, int], ndarray],
     *,
@@ -209,7 +224,7 @@ def _from_moments(
         third = np.nan_to_num(cubes / n**3)
 
     share_of_span = (mean + span - 1) / span
-    worth, freedom, correlation = _worth(
+    worth, freedom, correlation = worth_of_units(
         n, share_of_span, n2=n2, n3=n3, squares=squares, shared=shared / span**2
     )
     if not sums.rate.uses_probability:
@@ -237,7 +252,7 @@ def _from_sources(
 ) -> Contrast:
     """Return a contrast whose units are sources, which both sides may share."""
     moment, shared = _over_sources(sums, family, mean)
-    apart = _from_moments(sums, moment, cases=cases, n=n, mean=mean, shared=shared)
+    apart = from_moments(sums, moment, cases=cases, n=n, mean=mean, shared=shared)
 
     # One more source is worth what each source is worth now, and has both sides in the
     # same proportion as now.
@@ -302,7 +317,7 @@ def _number_of_equal_units(n: ndarray, n2: ndarray) -> ndarray:
     return np.floor(np.nan_to_num(n**2 / n2) * (1 + _ROUNDING))
 
 
-def _worth(
+def worth_of_units(
     n: ndarray,
     mean: ndarray,
     *,
@@ -312,6 +327,8 @@ def _worth(
     shared: ndarray | float,
 ) -> tuple[ndarray, ndarray, ndarray]:
     """Return what both sides are worth, their degrees of freedom, and the correlation.
+
+    A side is a weighted mean over units with size n and sum k, such as sources.
 
     With h = n / Σ n, independent cases have E Σ r² = σ² Σ n (1 - Σ h²). Then Σ r² has
     (1 - Σ h²)² / (Σ h² - 2 Σ h³ + (Σ h²)²) degrees of freedom: the number of sources
@@ -490,10 +507,33 @@ def _limit(
     t = stdtrit(np.minimum(freedom, 1e9), tail)
     shrunk = worth * np.where(np.isfinite(freedom), (z / t) ** 2, 1.0)
 
-    events = np.maximum(share * shrunk, _SMALLEST_POSITIVE)
-    limit = betaincinv(events, shrunk - share * shrunk + 1, tail)
+    # Values that do not vary at all are worth any number of cases.
+    cases = np.minimum(shrunk, _MOST_WORTH)
+    events = np.maximum(share * cases, _SMALLEST_POSITIVE)
+    limit = betaincinv(events, cases - share * cases + 1, tail)
     limit = np.where(share > 0, np.nan_to_num(limit), 0.0)
     return np.where(np.isnan(share), np.nan, limit)
+
+
+def planned_for_others(plan: Contrast) -> Contrast:
+    """Return a plan in which the other side grows, and the group stays as it is.
+
+    With sources, one more source has cases of both sides, so that nothing changes.
+    """
+    has_own_cases = plan.variance_others > 0
+    exchanged = _with_sides_exchanged(plan, where=has_own_cases)
+    units = np.where(has_own_cases, plan.units[::-1], plan.units)
+
+    # If the sides are alike, the mean of a side with n cases has variance v / n.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance_of_group = plan.variance / plan.units[0]
+    return replace(
+        exchanged,
+        units=units,
+        variance_others=np.where(
+            has_own_cases, variance_of_group, plan.variance_others
+        ),
+    )
 
 
 def settling(

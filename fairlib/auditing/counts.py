@@ -6,8 +6,9 @@ cells.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import NamedTuple, cast
 
 import narwhals as nw
@@ -16,8 +17,14 @@ from numpy import ndarray
 from pandas import DataFrame, Series
 
 from fairlib import tables
-from fairlib.auditing.attributes import Coded, coded_attribute
+from fairlib.auditing.attributes import (
+    Coded,
+    coded,
+    coded_attribute,
+    coded_by_text,
+)
 from fairlib.auditing.classes import NO_CLASSES, Classes, as_one_type, classes_of
+from fairlib.auditing.codings import note_strange_classes
 from fairlib.auditing.rates import COST
 from fairlib.auditing.setting import LIMITS, ROLES, Columns
 from fairlib.tables import COUNT, complete
@@ -65,6 +72,8 @@ class Counts:
         The classes that are measured, each against the rest.
     notes : tuple of str
         What a reader should know about how the columns were read.
+    band_notes : tuple of str
+        Which columns of groups were cut into bands, and where.
     count : ndarray
         How many cases a cell holds.
     powers : mapping of (int, int) to ndarray
@@ -87,6 +96,7 @@ class Counts:
     classes: tuple[str, ...]
     positive: tuple[int, ...]
     notes: tuple[str, ...]
+    band_notes: tuple[str, ...]
     count: ndarray
     powers: Mapping[tuple[int, int], ndarray]
     label: ndarray | None = None
@@ -152,23 +162,35 @@ def read(table, columns: Columns, *, positive: object = None) -> Counts:
 
     Notes
     -----
-    O(rows), in the engine that holds them; costs take one more pass.
+    O(rows), in the engine that holds them; costs or weights take one more pass.
     """
     _check_columns(table, columns)
 
+    # Sums of powers of numbers between -1 and 1 lose no digits, so costs and weights
+    # are scaled by their extremes.
+    roles = columns.by_role()
+    limits = {roles[role]: LIMITS[role] for role in ("cost", "weight") if role in roles}
+    extremes = {}
+    if limits:
+        extremes = tables.counts(table, columns.group[:1], limits=limits).attrs
+
     cost = None
     if columns.cost:
-        # Sums of squares of values between -1 and 1 lose no digits.
-        limits = {columns.cost: LIMITS["cost"]}
-        extremes = tables.counts(table, columns.group[:1], limits=limits).attrs
         low, high = extremes[columns.cost]
         cost = CostScale(columns.cost, (low + high) / 2, (high - low) / 2 or 1.0)
+    _, heaviest = extremes.get(columns.weight, (0.0, 1.0))
 
-    return _coded(_cells(table, columns, cost), columns, positive, cost)
+    cells = _cells(table, columns, cost, heaviest=heaviest or 1.0)
+    return _coded(cells, columns, positive, cost)
 
 
 def by_level(
-    table, columns: Columns, cases: int, positive: object = None
+    table,
+    columns: Columns,
+    cases: int,
+    *,
+    positive: object = None,
+    crossed: Iterable[int] = (1,),
 ) -> dict[str, Counts]:
     """Count the cases for each attribute again, by the level of their probability.
 
@@ -185,16 +207,21 @@ def by_level(
         How many cases there are; of too many, sources are not counted.
     positive : object
         The class that is measured, as of `classes_of`.
+    crossed : iterable of int, default (1,)
+        How many attributes are counted together: 1 for each attribute alone, 2 for each
+        pair, and so on.
     """
     if not columns.probability:
         return {}
 
     source = columns.source if cases <= MOST_TIED_CASES else None
     counts_by_attribute = {}
-    for name in columns.group:
-        alone = replace(columns, group=(name,), within=None, source=source)
-        cells = _cells(table, alone, by_level=True)
-        counts_by_attribute[name] = _coded(cells, alone, positive)
+    for size in crossed:
+        for names in combinations(columns.group, size):
+            together = replace(columns, group=names, within=None, source=source)
+            cells = _cells(table, together, by_level=True)
+            counts = _coded(cells, together, positive)
+            counts_by_attribute[" × ".join(names)] = counts
     return counts_by_attribute
 
 
@@ -210,16 +237,24 @@ def _check_columns(table, columns: Columns) -> None:
 
 
 def _cells(
-    table, columns: Columns, cost: CostScale | None = None, *, by_level: bool = False
+    table,
+    columns: Columns,
+    cost: CostScale | None = None,
+    *,
+    heaviest: float = 1.0,
+    by_level: bool = False,
 ) -> DataFrame:
-    """Count the cases of every combination of values, and sum up their numbers."""
+    """Count the cases of every combination of values, and sum up their numbers.
+
+    The unit of weights is the weight `heaviest`.
+    """
     roles = columns.by_role()
     by = [*columns.group, *(roles[role] for role in _SHARED_ROLES if role in roles)]
     numbers = {
         role: nw.col(roles[role]).cast(nw.Float64) for role in LIMITS if role in roles
     }
     value = numbers.get("probability", 0.0)
-    weight = numbers.get("weight", 1.0)
+    weight = numbers["weight"] / heaviest if "weight" in numbers else 1.0
 
     derived: dict[str, nw.Expr] = {}
     if columns.probability and columns.prediction is None:
@@ -266,8 +301,15 @@ def _coded(
 
     # The order of these steps is that of the notes that they write.
     notes: list[str] = []
+    band_notes: list[str] = []
     attributes = {
-        name: coded_attribute(cells[name], cells[COUNT], notes)
+        name: coded_attribute(
+            cells[name],
+            cells[COUNT],
+            notes,
+            band_notes=band_notes,
+            bands=columns.bands.get(name),
+        )
         for name in columns.group
     }
     roles = columns.by_role()
@@ -278,13 +320,15 @@ def _coded(
     }
     outcomes = as_one_type(outcomes, notes)
     classes = _classes(outcomes, columns, positive)
+    note_strange_classes(outcomes, notes)
     codes = {role: index(column, classes.values) for role, column in outcomes.items()}
     if columns.probability and columns.prediction is None:
         codes["prediction"] = _decided_by_threshold(cells, columns, classes, notes)
 
     within = None
     if columns.within:
-        within = coded_attribute(cells[columns.within], cells[COUNT], notes)
+        # The numbers of hospitals are names: strata are never put into bands.
+        within = coded(cells[columns.within], cells[COUNT], notes)
     powers = _powers(cells, columns, notes)
 
     return Counts(
@@ -292,6 +336,7 @@ def _coded(
         classes=classes.names,
         positive=classes.positive,
         notes=tuple(notes),
+        band_notes=tuple(band_notes),
         count=cells[COUNT].to_numpy(),
         powers=powers,
         label=codes.get("label"),
@@ -330,11 +375,14 @@ def _decided_by_threshold(
 
 
 def _sources(cells: DataFrame, columns: Columns) -> ndarray | None:
-    """Return the source of each cell; those without a value are one source."""
+    """Return the source of each cell; every case needs one.
+
+    Sources are numbered in the order of their texts. Random draws depend on this order,
+    and it is the same for the number 10 in a frame and the text "10" in a file.
+    """
     if not columns.source:
         return None
-    codes, known = code(cells[columns.source])
-    return np.where(codes < 0, len(known), codes)
+    return coded_by_text(complete(cells, columns.source))
 
 
 def _powers(

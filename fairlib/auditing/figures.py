@@ -1,5 +1,7 @@
 """Figures of an audit: comparisons, calibration, and what other thresholds would do."""
 
+import textwrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 from pandas import DataFrame, Series
@@ -11,21 +13,40 @@ from fairlib.auditing.rows import records
 from fairlib.auditing.wording import plain, short
 
 MOST_COMPARISONS = 30  # in a figure: the clearest
+CHARACTERS_OF_A_LINE = 42  # of a name in a figure of comparisons
 MOST_GROUPS = 6  # in a figure of probabilities: the largest
 AXIS_LABEL = (
-    "percentage points more (+) or less (−) than those compared with\n"
-    "red circles: strong evidence"
+    "{unit} more (+) or less (−) than those compared with\nred circles: strong evidence"
 )
 
 
 def draw_comparisons(compared: Compared) -> plt.Figure:
-    """Draw the comparisons of single attributes, with the margin as a band."""
+    """Draw the comparisons of single attributes, with the margin as a band.
+
+    Costs are drawn in their own units, if there is nothing else to draw.
+    """
     rows = _clearest(compared)
+    setting = compared.questions.setting
+    if (rows["rate"] == COST).all():
+        scale = 1.0
+        margin = setting.cost_margin or 0.0
+        unit = f"units of ‘{_written(setting.columns.cost or COST)}’"
+    else:
+        scale = 100.0
+        margin = setting.margin
+        unit = "percentage points"
+
+    # Long names take several lines; none is cut.
+    names = [
+        textwrap.fill(_written(f"{row.group}: {short(row)}"), CHARACTERS_OF_A_LINE)
+        for row in records(rows)
+    ]
+    lines = np.array([1 + name.count("\n") for name in names])
+    place = lines.cumsum() - lines / 2
     figure, ax = plt.subplots(
-        figsize=(plots.WIDTH, 0.9 + 0.24 * len(rows)), layout="constrained"
+        figsize=(plots.WIDTH, 1.2 + 0.24 * lines.sum()), layout="constrained"
     )
-    margin = 100 * compared.questions.setting.margin
-    ax.axvspan(-margin, margin, color="#e8edf2", zorder=0)
+    ax.axvspan(-scale * margin, scale * margin, color="#e8edf2", zorder=0)
     ax.axvline(0, color=plots.COLOURS["grey"], linewidth=1, zorder=1)
 
     is_shown = rows["verdict"] == "shown"
@@ -34,33 +55,50 @@ def draw_comparisons(compared: Compared) -> plt.Figure:
         (~is_shown, "black", "s"),
     ):
         plots.intervals(
-            np.flatnonzero(among),
-            100 * rows["difference"][among],
-            100 * rows["low"][among],
-            high=100 * rows["high"][among],
+            place[among],
+            scale * rows["difference"][among],
+            scale * rows["low"][among],
+            high=scale * rows["high"][among],
             ax=ax,
             colour=colour,
             marker=marker,
             horizontal=True,
         )
 
-    names = [_written(f"{row.group}: {short(row)}") for row in records(rows)]
-    ax.set(yticks=range(len(rows)), yticklabels=names, ylim=(len(rows) - 0.5, -0.5))
-    ax.set(xlabel=AXIS_LABEL)
+    # The whole margin is in view, also where matplotlib does not count a band.
+    left, right = ax.get_xlim()
+    edge = 1.05 * scale * margin
+    ax.set_xlim(min(left, -edge), max(right, edge))
+    ax.set(yticks=place, yticklabels=names, ylim=(lines.sum(), 0))
+    # Centred below the whole figure, so that long names leave them room.
+    figure.supxlabel(AXIS_LABEL.format(unit=unit), fontsize="medium")
+    figure.suptitle(_how_many(compared, len(rows)), fontsize="medium")
     return figure
+
+
+def _how_many(compared: Compared, drawn: int) -> str:
+    """Say how many of how many comparisons a figure shows."""
+    number = len(compared.rows)
+    if drawn == number:
+        return f"all {number:,} comparisons" if number > 1 else "the one comparison"
+    return f"{drawn:,} of {number:,} comparisons, the clearest of single attributes"
 
 
 def _clearest(compared: Compared) -> DataFrame:
     """Return the comparisons with the smallest p-values, in their own order."""
     rows = compared.rows
     is_single = rows["attribute"].isin(compared.questions.setting.columns.group)
-    # Costs have an axis of their own, on the page.
-    is_drawn = is_single & (rows["verdict"] != "too few") & (rows["rate"] != COST)
-    drawn = rows[is_drawn].dropna(subset="low")
+    drawn = rows[is_single & (rows["verdict"] != "too few")].dropna(subset="low")
     if drawn.empty:
         raise ValueError(
-            "comparisons: nothing to draw, but costs perhaps; the page has those"
+            "comparisons: there is nothing to draw, because no comparison has an "
+            "interval"
         )
+
+    # Costs and rates have no common axis; beside rates, costs are on the page alone.
+    is_cost = drawn["rate"] == COST
+    if not is_cost.all():
+        drawn = drawn[~is_cost]
     return drawn.sort_values("p", kind="stable").head(MOST_COMPARISONS).sort_index()
 
 
@@ -169,5 +207,5 @@ def _draw_bins(
 
 
 def _written(text: str) -> str:
-    """Write a name as one short line, of which nothing is a formula."""
-    return plain(text.replace("$", r"\$"))[:80]
+    """Write a name as one line, of which nothing is a formula."""
+    return plain(text.replace("$", r"\$"))

@@ -5,7 +5,7 @@ All sums are over cells, for all groups at once.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -36,6 +36,9 @@ class Family:
         The groups that take part: all but those of cases without a value.
     reference : int or None
         The group that others are compared with; None for everyone else.
+    is_pair : bool
+        Whether there are two groups and nobody named a reference. Either of them can
+        then be the subject of a sentence.
     source : ndarray or None
         The source of each cell.
     """
@@ -45,6 +48,7 @@ class Family:
     codes: ndarray
     kept: ndarray
     reference: int | None = None
+    is_pair: bool = False
     source: ndarray | None = None
 
     def __len__(self) -> int:
@@ -75,6 +79,29 @@ class Family:
         )
         sources, groups = np.divmod(pairs, len(self))
         return sources, groups, pair_of_cell
+
+    def compared_with(
+        self, reference: int | None, *, kept: ndarray | None = None
+    ) -> "Family":
+        """Return the same groups, compared with one of them, or with everyone else.
+
+        Parameters
+        ----------
+        reference : int or None
+            The group that others are compared with; None for everyone else.
+        kept : ndarray, optional
+            The groups that take part; by default those that do already.
+        """
+        changed = replace(
+            self,
+            reference=reference,
+            is_pair=False,
+            kept=self.kept if kept is None else kept,
+        )
+        # Sources and groups occur together as before: they are found once.
+        if "pairs" in self.__dict__:
+            changed.__dict__["pairs"] = self.pairs
+        return changed
 
     def others(self, per_group: ndarray) -> ndarray:
         """Sum over those whom each compared group is compared with."""
@@ -141,7 +168,8 @@ def family(
     ]
     chosen = _reference(counts, attributes, names, reference)
     # Of two groups, each would be compared with the other: one comparison says it all.
-    if chosen is None and len(kept) == 2:
+    is_pair = chosen is None and len(kept) == 2
+    if is_pair:
         chosen = kept[1]
     return Family(
         attributes=attributes,
@@ -149,6 +177,7 @@ def family(
         codes=codes,
         kept=np.array(kept, dtype=int),
         reference=chosen,
+        is_pair=is_pair,
         source=counts.source,
     )
 

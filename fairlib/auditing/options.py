@@ -18,7 +18,7 @@ class Option:
         Its name in `fairlib.audit`; "--name" on the command line.
     help : str
         One sentence without a period that says what it is.
-    default : str, int, float or None
+    default : str, int, float, bool or None
         Its value where it is not given, as in `fairlib.audit`.
     kind : {"str", "int", "float"}
         The type of its value where there is no default.
@@ -32,7 +32,7 @@ class Option:
 
     name: str
     help: str
-    default: str | int | float | None = None
+    default: str | int | float | bool | None = None
     kind: str = "str"
     metavar: str = "COLUMN"
     several: bool = False

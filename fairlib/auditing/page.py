@@ -1,26 +1,59 @@
 """The report in other forms: one page, data for programs, a section of a model card.
 
 The page needs nothing else: no script, no request, all pictures inside; for eye and
-ear. Here the report becomes plain data. `report.html` has the words and the look, and
+ear. Here the report becomes plain data. `templates` has the words and the look, and
 escapes all that it is given.
 """
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import jinja2
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from fairlib.auditing.compared import Compared
-from fairlib.auditing.findings import Findings
+from fairlib.auditing.conclusions import FAILING_VERDICTS, Conclusions
+from fairlib.auditing.findings import Finding
 from fairlib.auditing.literature import SUMMARY, explained
+from fairlib.auditing.local_law_144 import NOTE, unknown_categories
+from fairlib.auditing.picture import picture
+from fairlib.auditing.questions import Questions
 from fairlib.auditing.rates import COST
 from fairlib.auditing.rows import grouped, records
 from fairlib.auditing.wording import amount, level, percent, plain, safe, short
 
+# The form of the JSON; a number goes up if a name in it changes its meaning.
+SCHEMA = "fairlib audit 2"
+# The tables of `Parts` in the JSON, beside the comparisons.
+TABLES = (
+    "outcomes",
+    "groups",
+    "selection",
+    "local_law_144",
+    "metrics",
+    "odds",
+    "calibration",
+    "calibration_test",
+    "changes",
+    "gap_changes",
+    "strata",
+)
+# Words of the headlines, the answers and the findings that the first screen can hold.
+MOST_FIRST_WORDS = 250
 MOST_ROWS = 25
+# The verdicts in words.
+BADGES = {
+    "shown": "strong evidence",
+    "hint": "some evidence",
+    "small": "ruled out",
+    "open": "too weak to tell",
+    "too few": "too few",
+    "undefined": "undefined",
+}
 # Where the axis of intervals may end.
 LIMITS = (
     0.01,
@@ -40,82 +73,134 @@ LIMITS = (
 )
 
 
-def render(
-    findings: Findings,
-    *,
-    metrics: pd.DataFrame,
-    changes: pd.DataFrame | None,
-    framed: bool = True,
-) -> str:
+def render(conclusions: Conclusions, *, framed: bool = True) -> str:
     """Return the page of a report.
 
     Parameters
     ----------
-    findings : Findings
-        What the comparisons say.
-    metrics : DataFrame
-        The metrics of the literature, as of `summarize`.
-    changes : DataFrame or None
-        What another model changes, as of `changes.changes`.
+    conclusions : Conclusions
+        What the audit says, and its tables.
     framed : bool, default True
         Whether to return the whole page. A notebook shows it without its frame.
     """
-    questions = findings.compared.questions
+    parts = conclusions.parts
+    questions = parts.questions
+    metrics = parts.metrics
     # Some metrics have a value for each group, others one for the whole attribute.
     is_by_group = [SUMMARY[name].kind == "VBCM" for name in metrics["metric"]]
 
+    first = _number_of_first_findings(conclusions)
+
     html = _TEMPLATE.render(
-        findings=findings,
+        conclusions=conclusions,
+        parts=parts,
         setting=questions.setting,
         counts=questions.counts,
+        favourable=_favourable(questions),
+        unknown=unknown_categories(questions),
         has_probabilities=bool(questions.levels),
-        comparisons=findings.compared.rows,
-        changes=changes,
+        rows=records(parts.comparisons),
+        drawn=Markup(picture(conclusions.findings, questions.setting)),
+        first_findings=conclusions.findings[:first],
+        further_findings=conclusions.findings[first:],
         metrics=metrics.assign(by_group=is_by_group),
         notes=metrics.attrs["notes"],
         orders=metrics.attrs["order"],
-        limits=_limits(findings.compared),
+        limits=_limits(parts.compared),
+        tested=int(parts.comparisons["p_corrected"].count()),
         framed=framed,
     )
 
     return safe(html)
 
 
-def as_json(findings: Findings) -> str:
-    """Return what a report says, and all comparisons, as JSON; undefined is null."""
-    setting = findings.compared.questions.setting
+def _number_of_first_findings(conclusions: Conclusions) -> int:
+    """Return how many findings the first screen can hold: one at least.
+
+    They are those that are shown; if nothing is, the first of what is not.
+    """
+    answers = " ".join(conclusions.by_attribute["answer"])
+    words = len(conclusions.verdict.split()) + len(answers.split())
+    shown = sum(finding.verdict == "shown" for finding in conclusions.findings)
+
+    number = 0
+    for finding in conclusions.findings[: shown or 2]:
+        words += len(f"{finding.subject} {finding.text} {finding.needed}".split())
+        if number and words > MOST_FIRST_WORDS:
+            break
+        number += 1
+    return number
+
+
+def _favourable(questions: Questions) -> str:
+    """Return the name of the favourable class; empty if it is open."""
+    if questions.favourable is None:
+        return ""
+    return questions.counts.classes[questions.favourable]
+
+
+def as_json(conclusions: Conclusions) -> str:
+    """Return all that a report says and all its tables as JSON; undefined is null."""
+    parts = conclusions.parts
+    setting = parts.questions.setting
     options = vars(setting) | vars(setting.columns)
     del options["columns"]
 
-    rows = findings.compared.rows.to_json(orient="records", double_precision=15)
     contents = {
+        "schema": SCHEMA,
         "title": setting.title,
-        "verdict": findings.verdict,
-        "summary": findings.summary,
-        "findings": [vars(finding) for finding in findings.items],
-        "aside": findings.aside,
+        "verdict": conclusions.verdict,
+        "headlines": [vars(line) for line in conclusions.headlines],
+        "summary": conclusions.summary,
+        "findings": [
+            _without_undefined(vars(finding)) for finding in conclusions.findings
+        ],
+        "by_attribute": _as_records(conclusions.by_attribute),
+        "aside": conclusions.aside,
+        "fails": {name: conclusions.fails(name) for name in FAILING_VERDICTS},
         "setting": options,
-        "comparisons": json.loads(rows),
+        "comparisons": _as_records(parts.comparisons),
     }
+    for name in TABLES:
+        contents[name] = _as_records(getattr(parts, name))
     return json.dumps(contents, indent=1, default=str)
 
 
-def as_markdown(findings: Findings) -> str:
+def _as_records(table: pd.DataFrame | None) -> list | None:
+    """Return the rows of a table as dictionaries, or None if there is no table."""
+    if table is None:
+        return None
+    return json.loads(table.to_json(orient="records", double_precision=15))
+
+
+def _without_undefined(fields: dict) -> dict:
+    """Replace numbers that are missing or infinite by None."""
+    return {
+        name: None if isinstance(value, float) and not np.isfinite(value) else value
+        for name, value in fields.items()
+    }
+
+
+def as_markdown(conclusions: Conclusions) -> str:
     """Return a section for a model card, in which no name is taken for markup."""
-    title = findings.compared.questions.setting.title
+    title = conclusions.parts.questions.setting.title
 
     lines = [
         f"## Fairness: {_without_markup(title)}",
         "",
-        f"**{_without_markup(findings.verdict)}**",
+        f"**{_without_markup(conclusions.verdict)}**",
         "",
     ]
-    for place, finding in enumerate(findings.items, 1):
+    for answer in conclusions.by_attribute.itertuples():
+        text = f"**{_without_markup(answer.attribute)}**: "
+        lines.append(f"- {text}{_without_markup(answer.answer)}.")
+    lines.append("")
+    for place, finding in enumerate(conclusions.findings, 1):
         lines.append(f"{place}. {_without_markup(str(finding))}")
 
-    lines += ["", _without_markup(findings.summary)]
-    if findings.aside:
-        lines += ["", *map(_without_markup, findings.aside)]
+    lines += ["", _without_markup(conclusions.summary)]
+    if conclusions.aside:
+        lines += ["", *map(_without_markup, conclusions.aside)]
     return "\n".join(lines) + "\n"
 
 
@@ -172,6 +257,19 @@ def _clearest(rows: list) -> list:
     return [rows[place] for place in np.sort(by_clarity[:MOST_ROWS])]
 
 
+def _largest(rows: list) -> list:
+    """Return the rows with the most cases, in their order, if there are many."""
+    sizes = np.array([-row.n for row in rows])
+    places = np.argsort(sizes, kind="stable")[:MOST_ROWS]
+    return [rows[place] for place in np.sort(places)]
+
+
+def _last_chance(findings: Sequence[Finding]) -> str:
+    """Say once for several findings how often chance leads to such claims."""
+    text = max(findings, key=lambda finding: finding.p).chance
+    return f"{text[0].upper()}{text[1:]}"
+
+
 def _signed(share: float, rate: str = "") -> str:
     """Write a difference with its sign: in points, or for costs in their units."""
     if rate == COST:
@@ -217,7 +315,7 @@ def _is_missing(value: float) -> bool:
 def _environment() -> jinja2.Environment:
     """Return the environment of the template, with the words that it uses."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -228,6 +326,8 @@ def _environment() -> jinja2.Environment:
         bare=_bare,
         by_difference=_by_difference,
         clearest=_clearest,
+        largest=_largest,
+        last_chance=_last_chance,
         level=level,
         number=_number,
         percent=percent,
@@ -245,6 +345,8 @@ def _environment() -> jinja2.Environment:
         most_rows=MOST_ROWS,
         summary=SUMMARY,
         explained=explained,
+        law_note=NOTE,
+        badges=BADGES,
     )
     return environment
 

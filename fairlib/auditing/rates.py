@@ -18,6 +18,12 @@ COST = "cost"
 # The outcomes of a case for a class: the class is predicted (P) or not (N), and that
 # is true (T) or false (F).
 OUTCOMES = ("TN", "FP", "FN", "TP")
+# The outcomes of cases whose label is the class, and of all other cases.
+_IS_CLASS = {"TP", "FN"}
+_IS_OTHER = {"FP", "TN"}
+# The outcomes of cases for which the class is predicted, and of all other cases.
+_PREDICTED = {"TP", "FP"}
+_NOT_PREDICTED = {"TN", "FN"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +32,10 @@ class Rate:
 
     Attributes
     ----------
+    question : {"errors", "selection", "mix", "cost"}
+        What the rate asks. "errors" are rates given the outcome, such as misses: they
+        do not depend on how often the outcome occurs. "selection" is what is predicted,
+        whatever the outcome. A "mix" depends on both errors and outcomes.
     title : str
         The name in headings, where {c} is the class.
     words : str
@@ -45,6 +55,7 @@ class Rate:
         written in points.
     """
 
+    question: str
     title: str
     words: str
     qualifies: str = ""
@@ -113,8 +124,18 @@ def custom_rate(name: str, share: str) -> Rate:
     # Braces of the name are doubled, as the sentence is filled in by `str.format`.
     written_name = name.replace("{", "{{").replace("}", "}}")
     return Rate(
+        question=_question(*outcomes),
         title=f"{name} ({share}, of {{c}})",
         words=f"of {{n}} cases{among}, {{value}} are {written_name}",
         qualifies=qualifies,
         share=share,
     )
+
+
+def _question(counted: set[str], qualifying: set[str]) -> str:
+    """Return what a rate asks that counts some outcomes among those that qualify."""
+    if qualifying in (_IS_CLASS, _IS_OTHER):
+        return "errors"
+    if qualifying == {*OUTCOMES} and counted in (_PREDICTED, _NOT_PREDICTED):
+        return "selection"
+    return "mix"

@@ -1,38 +1,36 @@
 """An audit of a classifier: one call on its predictions, one report of what they show.
 
-An audit is a chain of five steps, each in a module of its own:
+An audit is a chain of steps, each in a module of its own:
 
 1. `counts`: a table becomes `Counts`, how many cases share groups and outcomes;
 2. `questions`: `Questions`, every rate (`rates`, `sums`) for every way to form groups
    (`groups`), as the `setting` asks;
 3. `compared`: `Compared`, the differences with their intervals, tests and verdicts
    (the mathematics is in `comparing` and `strata`);
-4. `findings`: `Findings`, a verdict and the findings that matter most, in words;
-5. here: `Report`, which also writes them as a page (`page`) or a figure (`figures`).
-
-Beside the chain, `summary` (metrics of the literature), `changes` (another model) and
-`probabilities` (calibration, thresholds) answer further questions. The command line is
-in `command`.
+4. `parts`: `Parts`, all further tables, such as `summary`, `odds`, `selection` and
+   `gap_changes`. Each makes its claims within its share of the promise (`shares`);
+5. `conclusions`: `Conclusions`, whatever is said in words: `headlines`, `findings` and
+   `answers`, and whether the audit fails;
+6. here: `Report`, which also writes them as a page (`page`) or a figure (`figures`).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from pandas import DataFrame
 
 from fairlib.auditing import page
-from fairlib.auditing.arrays import table_of_arrays
-from fairlib.auditing.changes import changes
+from fairlib.auditing.arrays import table_of
 from fairlib.auditing.compared import compare_groups
+from fairlib.auditing.conclusions import Conclusions
 from fairlib.auditing.counts import Counts, by_level, read
-from fairlib.auditing.findings import Finding, Findings, findings_of
-from fairlib.auditing.probabilities import calibration, thresholds
+from fairlib.auditing.findings import Finding
+from fairlib.auditing.headlines import Headline
+from fairlib.auditing.parts import Parts
 from fairlib.auditing.questions import Questions, questions_about
-from fairlib.auditing.setting import Columns, Setting
-from fairlib.auditing.strata import strata
-from fairlib.auditing.summary import summarize
+from fairlib.auditing.setting import Setting
 from fairlib.auditing.wording import plain
 from fairlib.checks import check_word
 from fairlib.data import write_whole
@@ -45,50 +43,61 @@ class Report:
     """The results of an audit, as sentences, tables, a page and figures.
 
     `print(report)` writes sentences, `report.to_frame()` returns the numbers, and
-    `report.to_html("report.html")` writes a page that can be sent to others. The tables
-    `metrics`, `strata`, `changes`, `calibration` and `thresholds` are computed when
-    they are first used.
+    `report.to_html("report.html")` writes a page that can be sent to others. All tables
+    but the comparisons are computed when they are first used.
 
     Attributes
     ----------
-    result : Findings
-        The verdict, the findings and all comparisons of the audit.
-    progress : bool, default False
-        Whether to show a progress bar while `metrics` is computed.
+    parts : Parts
+        All tables of the audit.
     """
 
-    result: Findings
-    progress: bool = False
+    parts: Parts
+
+    @cached_property
+    def conclusions(self) -> Conclusions:
+        """Whatever the audit says in words."""
+        return Conclusions(parts=self.parts)
 
     @property
     def verdict(self) -> str:
-        """The main result in one sentence."""
-        return self.result.verdict
+        """The main result: one or two sentences for each question."""
+        return self.conclusions.verdict
+
+    @property
+    def headlines(self) -> list[Headline]:
+        """The answer to each question: errors, selection, and what else was asked."""
+        return list(self.conclusions.headlines)
 
     @property
     def summary(self) -> str:
-        """How many differences were tested, and how many of them have which verdict."""
-        return self.result.summary
+        """How many differences were tested, and with which verdicts."""
+        return self.conclusions.summary
 
     @property
     def findings(self) -> list[Finding]:
         """At most five findings; the most important finding comes first."""
-        return list(self.result.items)
+        return list(self.conclusions.findings)
+
+    @property
+    def by_attribute(self) -> DataFrame:
+        """One answer for each attribute, with its clearest difference."""
+        return self.conclusions.by_attribute
 
     @property
     def aside(self) -> list[str]:
         """Notes: which groups are too small to test, which cases were set aside."""
-        return list(self.result.aside)
+        return list(self.conclusions.aside)
 
     @property
     def rows(self) -> DataFrame:
         """The table that `to_frame` copies: one row per comparison."""
-        return self.result.compared.rows
+        return self.parts.comparisons
 
     @property
     def questions(self) -> Questions:
         """Which rates were compared between which groups, and the counted cases."""
-        return self.result.compared.questions
+        return self.parts.questions
 
     @property
     def setting(self) -> Setting:
@@ -100,33 +109,87 @@ class Report:
         """How many cases share each combination of groups and outcomes."""
         return self.questions.counts
 
-    @cached_property
+    @property
     def metrics(self) -> DataFrame:
         """The fairness metrics of the literature, for each attribute."""
-        return summarize(self.questions, progress=self.progress)
+        return self.parts.metrics
 
-    @cached_property
+    @property
+    def odds(self) -> DataFrame | None:
+        """The largest difference in the true or false positive rate, by attribute."""
+        return self.parts.odds
+
+    @property
+    def outcomes(self) -> DataFrame | None:
+        """Whether the outcome is as frequent in each group; None without labels."""
+        return self.parts.outcomes
+
+    @property
+    def groups(self) -> DataFrame:
+        """The rates of each group, each with an interval for itself alone."""
+        return self.parts.groups
+
+    @property
+    def selection(self) -> DataFrame | None:
+        """How often each group gets the favourable prediction, against the best rate.
+
+        None without predictions, or if it is open which class is favourable.
+        """
+        return self.parts.selection
+
+    @property
+    def local_law_144(self) -> DataFrame | None:
+        """The tables of Local Law 144; None unless they were asked for."""
+        return self.parts.local_law_144
+
+    @property
     def strata(self) -> DataFrame | None:
         """The comparisons in each stratum; None without a column `within`."""
-        return strata(self.questions)
+        return self.parts.strata
 
-    @cached_property
+    @property
     def changes(self) -> DataFrame | None:
         """How the rates of each group change with the other model; None without it."""
-        return changes(self.questions)
+        return self.parts.changes
 
-    @cached_property
+    @property
+    def gap_changes(self) -> DataFrame | None:
+        """Whether the other model narrows the gaps between groups; None without it."""
+        return self.parts.gap_changes
+
+    @property
     def calibration(self) -> DataFrame | None:
         """How often the class occurs at each level of its probability, by group.
 
         None without a column of probabilities or without a column of labels.
         """
-        return calibration(self.questions)
+        return self.parts.calibration
 
-    @cached_property
+    @property
+    def calibration_test(self) -> DataFrame | None:
+        """Whether the same probability means the same in all groups.
+
+        None without a column of probabilities or without a column of labels.
+        """
+        return self.parts.calibration_test
+
+    @property
     def thresholds(self) -> DataFrame | None:
         """The rates of each group at other thresholds; None without probabilities."""
-        return thresholds(self.questions)
+        return self.parts.thresholds
+
+    def fails(self, verdict: str = "shown") -> bool:
+        """Return whether a difference has a verdict, or a surer one (`--fail-on`).
+
+        With labels, this looks at errors, calibration and costs; at selection only if
+        it was asked for by name (in `metrics`), or if there are no labels.
+
+        Parameters
+        ----------
+        verdict : {"shown", "hint", "open"}, default "shown"
+            The weakest verdict that fails.
+        """
+        return self.conclusions.fails(verdict)
 
     def to_frame(self) -> DataFrame:
         """Return a table with one row per comparison.
@@ -139,6 +202,8 @@ class Report:
 
             - attribute : the column of groups, or the columns that are crossed.
             - group, against : the group, and what it is compared with.
+            - question : "errors" (given the outcome), "selection" (whatever the
+              outcome), "mix" (of both), or "cost".
             - rate, class : the rate, and the class that it is about. For the rate
               "cost", the class is the name of the column of costs.
             - n, n_against : the number of cases that the rate is about.
@@ -170,7 +235,13 @@ class Report:
               evidence; "small" means that a difference as large as the margin is ruled
               out; "open" means that the data are too weak to tell; "too few" and
               "undefined" were not tested.
-            - settled_by : how many more cases of the group would probably settle the
+            - size, ratio_size : what the interval of the difference, or of the ratio,
+              supports: "beyond" the margin, "within" it, or "open".
+            - crude, crude_against : with strata, the rates of the cases themselves;
+              `value` and `value_against` are means over strata.
+            - more_of : the group that more cases are planned for: the smaller of two
+              groups, otherwise the group itself.
+            - settled_by : how many more cases of that group would probably settle the
               comparison: with the probability `power`, they would show a true
               difference as large as the estimate or as the margin, whichever is larger.
               It is infinite if more cases of the group alone cannot settle it.
@@ -191,7 +262,7 @@ class Report:
         str
             The page. It loads nothing from elsewhere and runs no script.
         """
-        return _written(self._page(framed=True), path)
+        return _written(page.render(self.conclusions, framed=True), path)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the verdict, the findings and all comparisons as JSON.
@@ -206,7 +277,7 @@ class Report:
         str
             The JSON text; numbers that are missing or infinite are null.
         """
-        return _written(page.as_json(self.result), path)
+        return _written(page.as_json(self.conclusions), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """Return the verdict and the findings as a section for a model card.
@@ -221,7 +292,7 @@ class Report:
         str
             The section, as Markdown.
         """
-        return _written(page.as_markdown(self.result), path)
+        return _written(page.as_markdown(self.conclusions), path)
 
     def plot(self, kind: str = "comparisons"):
         """Draw one of three figures.
@@ -262,24 +333,21 @@ class Report:
             return draw_calibration(self.calibration)
         if kind == "thresholds":
             return draw_thresholds(self.thresholds)
-        return draw_comparisons(self.result.compared)
+        return draw_comparisons(self.parts.compared)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary}>"
 
     def _repr_html_(self) -> str:
-        return self._page(framed=False)
+        return page.render(self.conclusions, framed=False)
 
     def __str__(self) -> str:
+        answers = [
+            f"{row.attribute}: {row.answer}." for row in self.by_attribute.itertuples()
+        ]
         findings = [f"- {finding}" for finding in self.findings]
-        lines = [self.summary, self.verdict, *findings, *self.aside]
+        lines = [self.summary, self.verdict, *answers, *findings, *self.aside]
         return "\n".join(map(plain, lines))
-
-    def _page(self, *, framed: bool) -> str:
-        """Return the page, or what a notebook shows of it."""
-        return page.render(
-            self.result, metrics=self.metrics, changes=self.changes, framed=framed
-        )
 
 
 def _written(text: str, path: str | Path | None) -> str:
@@ -292,9 +360,10 @@ def _written(text: str, path: str | Path | None) -> str:
 
 
 def audit(
-    frame,
-    predicted=None,
-    groups_of=None,
+    frame=None,
+    y_pred=None,
+    groups=None,
+    y_true=None,
     *,
     group: str | Sequence[str] | None = None,
     label: str | None = None,
@@ -314,7 +383,11 @@ def audit(
     rates: Mapping[str, str] | None = None,
     margin: float = 0.05,
     cost_margin: float | None = None,
-    minimum: int = 30,
+    minimum: int | None = None,
+    ratio_margin: float = 0.8,
+    favourable=None,
+    local_law_144: bool = False,
+    bands: Mapping[str, Sequence[float]] | None = None,
     confidence: float = 0.95,
     power: float = 0.8,
     title: str = "Audit",
@@ -336,13 +409,17 @@ def audit(
         anything else that `fairlib.tables` reads. Or an array of the true classes (None
         if they are not known), as in `audit(y_true, y_pred, groups)`. Then
         `probability`, `source`, `count`, `within`, `compare`, `cost` and `weight` are
-        arrays too.
-    predicted : array_like, optional
-        The predicted classes, if `frame` is an array. They may be left out if there are
+        arrays too. Series of pandas must have the same index; arrays without an index
+        are matched by position.
+    y_pred : array_like, optional
+        The predicted classes, if there is no table. They may be left out if there are
         probabilities.
-    groups_of : array_like or mapping of str to array_like, optional
-        The group of each case, if `frame` is an array. Several arrays are given as
+    groups : array_like or mapping of str to array_like, optional
+        The group of each case, if there is no table. Several arrays are given as
         {name: array}.
+    y_true : array_like, optional
+        The true classes by name, as in `audit(y_true=..., y_pred=..., groups=...)`; the
+        same as a first argument that is an array.
     group : str or sequence of str
         One or several columns of groups. Several columns are also crossed (see
         `depth`).
@@ -355,9 +432,9 @@ def audit(
         The column of the probability that the model gives to the class `positive`.
     source : str, optional
         A column that names what a case comes from, such as a person or a template.
-        Cases of the same source are not taken to be independent, so the precision
-        depends on the number of sources. If the same sources occur in several groups,
-        the comparison of these groups uses the pairs.
+        Every case needs one. Cases of the same source are not taken to be independent,
+        so the precision depends on the number of sources. If the same sources occur in
+        several groups, the comparison of these groups uses the pairs.
     count : str, optional
         The column with the number of cases that a row stands for. Use it if the table
         holds counts instead of single cases.
@@ -365,10 +442,11 @@ def audit(
         A column of strata, such as departments or hospitals. Groups are then compared
         within each stratum, and the differences are averaged (Mantel and Haenszel's
         common difference). `Report.strata` has the comparisons in each stratum. The
-        metrics of the literature ignore strata.
+        metrics of the literature ignore strata and are left out.
     compare : str, optional
         The column with another model's predictions of the same cases.
-        `Report.changes` shows how each group's rates would change with that model.
+        `Report.changes` shows how each group's rates would change with that model, and
+        `Report.gap_changes` whether it narrows the gaps between groups.
     cost : str, optional
         A column with a number for each case, such as an amount or minutes waited. Its
         means are compared, in its own units. A cost can be audited without any
@@ -376,12 +454,12 @@ def audit(
         interval, and the verdict is "undefined".
     weight : str, optional
         The column with the survey weight of each case. Rates are then weighted means;
-        their variances are linearised.
+        their variances are linearised. The scale of the weights does not matter.
     positive : object, optional
         The class that the rates are about; all other classes count as negative. By
         default, it is the last of two classes in sorted order. With three or more
         classes, each class in turn is measured against the rest. If the classes are 0
-        and 1, or False and True, any other text is a name for the second class.
+        and 1, or False and True, a text that is no number is a name for the second.
     threshold : float, default 0.5
         The positive class is predicted from this probability on, if there is no column
         of predictions.
@@ -406,8 +484,23 @@ def audit(
         The smallest difference of rates that matters: 0.05 is 5 percentage points.
     cost_margin : float, optional
         The smallest difference of costs that matters, in the units of the costs.
-    minimum : int, default 30
-        Groups with fewer independent cases are not tested. The report names them.
+    minimum : int, optional
+        Groups with fewer independent cases are not tested. The report names them. By
+        default, a group needs 30 cases, or with `source` cases of 5 sources.
+    ratio_margin : float, default 0.8
+        The ratio of two rates from which on a difference matters: 0.8 is the line of
+        four fifths. A difference that is small in points may be large as a ratio; the
+        report then says both.
+    favourable : object, optional
+        The class that people want to be predicted, such as the one that grants a
+        credit. By default, it is the class that the rates are about.
+    local_law_144 : bool, default False
+        Whether to make the tables of New York City's Local Law 144
+        (`Report.local_law_144`).
+    bands : mapping of str to sequence of float, optional
+        The numbers at which a column of groups is cut, as {"age": [30, 45, 60]}: each
+        number begins a band. A column with more than 60 different numbers is cut into
+        four bands if nothing is said, and the report says so first.
     confidence : float, default 0.95
         The confidence of the intervals and verdicts.
     power : float, default 0.8
@@ -441,8 +534,8 @@ def audit(
     samples: it cannot use sources, strata, probabilities or ratios, and it is too slow
     for thousands of comparisons.
 
-    An audit reads the table once. It reads the table once more for costs, and with
-    probabilities once more for each column of groups.
+    An audit reads the table once. It reads the table once more for costs or weights,
+    and with probabilities once more for each column of groups.
 
     Examples
     --------
@@ -465,13 +558,16 @@ def audit(
         "cost": cost,
         "weight": weight,
     }
-    if groups_of is None:
-        names = tuple(group) if isinstance(group, list | tuple) else (group,)
-        table = frame
-        columns = Columns(group=names, threshold=threshold, **parts)
-    else:
-        arrays = parts | {"label": frame, "prediction": predicted}
-        table, columns = table_of_arrays(groups_of, arrays, threshold=threshold)
+    table, columns = table_of(
+        frame,
+        y_true=y_true,
+        y_pred=y_pred,
+        groups=groups,
+        group=group,
+        parts=parts,
+        threshold=threshold,
+    )
+    columns = replace(columns, bands={} if bands is None else bands)
 
     setting = Setting(
         columns=columns,
@@ -483,11 +579,20 @@ def audit(
         confidence=confidence,
         power=power,
         title=title,
-        rates=rates or {},
+        rates={} if rates is None else rates,
         cost_margin=cost_margin,
+        ratio_margin=ratio_margin,
+        favourable=favourable,
+        local_law_144=local_law_144,
     )
     counts = read(table, columns, positive=positive)
-    levels = by_level(table, columns, len(counts), positive)
-    questions = questions_about(counts, setting, levels=levels)
+    cases = len(counts)
+    levels = by_level(table, columns, cases, positive=positive)
+    # The scoring rates of the law need the scores of each crossing.
+    crossed = range(2, depth + 1) if local_law_144 else ()
+    crossed_levels = by_level(table, columns, cases, positive=positive, crossed=crossed)
+    questions = questions_about(
+        counts, setting, levels=levels, crossed_levels=crossed_levels
+    )
     compared = compare_groups(questions, progress=progress)
-    return Report(result=findings_of(compared), progress=progress)
+    return Report(parts=Parts(compared=compared, progress=progress))

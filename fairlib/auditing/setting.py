@@ -4,8 +4,8 @@ Every bad value is refused here, before any data are read.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 
 from fairlib.auditing.rates import RATES, Rate, custom_rate
@@ -31,22 +31,24 @@ ROLES_OF_ONE_COLUMN = (
     "compare",
     "cost",
     "weight",
+    "label",
+    "prediction",
 )
 # Parts that exclude each other, because there are no intervals for both at once.
 EXCLUDED_ROLES = {
-    "within": ("source",),
-    "compare": ("source",),
     "cost": ("probability",),
     "weight": ("probability", "within", "compare"),
 }
+# Groups with fewer cases, or fewer sources of equal size, are not tested.
+# `benchmarks/audits.md` reports how often so few sources lead to a false claim.
+FEWEST_CASES = 30
+FEWEST_SOURCES = 5
 # What the columns that hold a number for each case may hold: words, lowest, highest.
 LIMITS = {
     "probability": Limits("probability", "lie in [0, 1]", 0, 1),
-    "weight": Limits("weight", "hold weights (0 to 1e100)", 0, 1e100),
+    "weight": Limits("weight", "hold weights (0 to 1e300)", 0, 1e300),
     "cost": Limits("cost", "hold numbers from -1e300 to 1e300", -1e300, 1e300),
 }
-# The share of alpha that the metrics of the literature have; comparisons have the rest.
-SUMMARY_SHARE = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,8 @@ class Columns:
         A number for each case.
     weight : str or None
         The weight of each case in a survey.
+    bands : mapping of str to sequence of float
+        The numbers at which a column of groups is cut, by column.
     """
 
     group: tuple[str, ...]
@@ -88,6 +92,7 @@ class Columns:
     compare: str | None = None
     cost: str | None = None
     weight: str | None = None
+    bands: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def by_role(self) -> dict[str, str]:
         """Return the names of columns by the part that they play, without groups."""
@@ -111,8 +116,9 @@ class Setting:
         Names of rates and of metrics of the literature; all, if no name is of a kind.
     margin : float
         The smallest difference that matters.
-    minimum : int
-        Groups with fewer independent cases are not tested.
+    minimum : int or None
+        Groups with fewer independent cases are not tested; None for `FEWEST_CASES`, or
+        with sources for `FEWEST_SOURCES`.
     confidence : float
         Of the intervals and verdicts.
     power : float
@@ -123,6 +129,12 @@ class Setting:
         The user's own rates, as `fairlib.auditing.rates.custom_rate` reads them.
     cost_margin : float or None
         The smallest difference of costs that matters, in their units.
+    ratio_margin : float
+        The ratio of two rates from which on a difference matters, below 1.
+    favourable : object
+        The class that people want to be predicted; None for the class that is measured.
+    local_law_144 : bool
+        Whether to make the tables of New York City's Local Law 144.
     """
 
     columns: Columns
@@ -130,12 +142,15 @@ class Setting:
     depth: int
     metrics: tuple[str, ...]
     margin: float
-    minimum: int
+    minimum: int | None
     confidence: float
     power: float
     title: str
     rates: Mapping[str, str]
     cost_margin: float | None = None
+    ratio_margin: float = 0.8
+    favourable: object = None
+    local_law_144: bool = False
 
     def __post_init__(self) -> None:
         _check_group_names(self.columns.group)
@@ -143,20 +158,32 @@ class Setting:
         _check_roles_of_one_column(self.columns)
         _check_there_is_something_to_compare(self.columns)
         _check_cost_margin(self.cost_margin, self.columns)
+        _check_rates(self.rates)
 
         _check_fraction("threshold", self.columns.threshold)
         _check_fraction("margin", self.margin)
+        _check_fraction("ratio_margin", self.ratio_margin)
         _check_fraction("confidence", self.confidence)
         _check_fraction("power", self.power)
-        _check_whole_number("minimum", self.minimum, least=2)
+        if self.minimum is not None:
+            _check_whole_number("minimum", self.minimum, least=2)
         _check_whole_number("depth", self.depth, least=1)
 
+        _check_bands(self.columns)
+        _check_truth("local_law_144", self.local_law_144)
         _check_references(self.references, self.columns.group)
 
     @property
     def alpha(self) -> float:
         """How often a model that treats all groups alike may be flagged, at most."""
         return 1 - self.confidence
+
+    @property
+    def fewest(self) -> int:
+        """The fewest independent cases, or sources, of a group that is tested."""
+        if self.minimum is not None:
+            return self.minimum
+        return FEWEST_SOURCES if self.columns.source else FEWEST_CASES
 
     @property
     def every_rate(self) -> dict[str, Rate]:
@@ -227,8 +254,15 @@ def _check_roles_of_one_column(columns: Columns) -> None:
     for role in ROLES_OF_ONE_COLUMN:
         if role in roles and all_names.count(roles[role]) > 1:
             raise ValueError(
-                f"{role}: column {roles[role]!r} plays another part already"
+                f"{role}: column {roles[role]!r} plays another part already "
+                f"({_parts_of(roles[role], columns)})"
             )
+
+
+def _parts_of(name: str, columns: Columns) -> str:
+    """Write all parts that a column plays."""
+    parts = [role for role, column in columns.by_role().items() if column == name]
+    return " and ".join(["group"] * columns.group.count(name) + parts)
 
 
 def _check_there_is_something_to_compare(columns: Columns) -> None:
@@ -254,6 +288,16 @@ def _check_cost_margin(margin: float | None, columns: Columns) -> None:
         )
 
 
+def _check_rates(rates: Mapping[str, str]) -> None:
+    """Raise unless the user's own rates are shares by name."""
+    if not isinstance(rates, Mapping):
+        raise ValueError(f"rates must be {{name: share}}, found {rates!r}")
+    for name, share in rates.items():
+        if not isinstance(name, str):
+            raise ValueError(f"rates: names must be texts, found {name!r}")
+        custom_rate(name, share)
+
+
 def _check_fraction(name: str, value: float) -> None:
     """Raise unless a value lies between 0 and 1."""
     if not isinstance(value, Real) or not 0 < value < 1:
@@ -267,6 +311,35 @@ def _check_whole_number(name: str, value: int, *, least: int) -> None:
         raise ValueError(
             f"{name} must be a whole number from {least} on, found {value!r}"
         )
+
+
+def _check_bands(columns: Columns) -> None:
+    """Raise unless each column that is cut is cut at increasing numbers."""
+    if not isinstance(columns.bands, Mapping):
+        raise ValueError(
+            "bands must be {column: numbers at which it is cut}, "
+            f"found {columns.bands!r}"
+        )
+
+    for name, limits in columns.bands.items():
+        if name not in columns.group:
+            raise ValueError(
+                f"bands: {name!r} is no group column; these are {listed(columns.group)}"
+            )
+        are_numbers = isinstance(limits, Sequence) and all(
+            isinstance(limit, Real) and math.isfinite(limit) for limit in limits
+        )
+        if not are_numbers or not limits or sorted({*limits}) != [*limits]:
+            raise ValueError(
+                f"bands: column {name!r} must be cut at increasing numbers, "
+                f"found {limits!r}"
+            )
+
+
+def _check_truth(name: str, value: object) -> None:
+    """Raise unless a value is True or False."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be True or False, found {value!r}")
 
 
 def _check_references(references: Mapping[str, object], names: tuple[str, ...]) -> None:

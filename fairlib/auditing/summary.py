@@ -12,11 +12,12 @@ import pandas as pd
 from numpy import ndarray
 from tqdm import tqdm
 
+from fairlib.auditing import claims
 from fairlib.auditing.counts import Counts
 from fairlib.auditing.groups import Family, families, large_enough
-from fairlib.auditing.literature import NEEDS, SUMMARY
+from fairlib.auditing.literature import NEEDS, SUMMARY, question_of
 from fairlib.auditing.questions import Questions
-from fairlib.auditing.setting import SUMMARY_SHARE, Setting
+from fairlib.auditing.setting import Setting
 from fairlib.intervals import multiplicity
 from fairlib.metrics import draws
 from fairlib.metrics.examples import ACCUMULATED, Examples, tied
@@ -36,6 +37,7 @@ CHANCES = ["null", "p", "p_corrected", "p_error"]
 REPLICATES = 999
 FEWEST_REPLICATES = 199
 MOST_EXCHANGES = 16  # times as many as replicates, where p-values need them
+_ERRORS_FROM_ALPHA = 4  # Monte Carlo errors that a p-value has to be away from alpha
 SEED = 0  # the same for all audits, so that nobody can try several
 # Weights per attribute and kind of replicate, which take about 1 s; the fewest
 # replicates may take four times as many.
@@ -76,13 +78,17 @@ class _Measured:
     notes: list[str]
 
 
-def summarize(questions: Questions, *, progress: bool = False) -> pd.DataFrame:
+def summarize(
+    questions: Questions, *, share: float = 1.0, progress: bool = False
+) -> pd.DataFrame:
     """Return the metrics of paper 2's Table 2, and AUCs, for each attribute as a whole.
 
     Parameters
     ----------
     questions : Questions
         What is asked, and the counts that answer it.
+    share : float, default 1
+        The part of alpha that all these metrics may use together.
     progress : bool, default False
         Show a bar on the error stream where it takes more than 2 s.
 
@@ -90,40 +96,51 @@ def summarize(questions: Questions, *, progress: bool = False) -> pd.DataFrame:
     -------
     DataFrame
         One row per metric, class and attribute. `group` is "accumulated", except for
-        metrics without an aggregate. `low` and `high` come from drawing cases or
-        sources again. `null` is the mean of the metric if groups make no difference
-        beyond what it conditions on (the labels, for error rates). `p` is how often the
-        metric is as far from "no difference" then. `p_corrected` is p for all these
-        metrics together, in the fifth of 1 - confidence that they have: max-T within
-        an attribute and a null, times their number. `p_error` is its Monte Carlo error.
+        metrics without an aggregate.
+
+        - low, high : an interval, from drawing cases or sources again. It excludes "no
+          difference" exactly where the verdict is "shown".
+        - null : the mean of the metric if groups make no difference beyond what it
+          conditions on (the labels, for error rates).
+        - p : how often the metric is as far from "no difference" then.
+        - p_corrected : p for all these metrics together (max-T), divided by `share`. It
+          can be compared with 1 - confidence.
+        - p_error : the Monte Carlo error of p_corrected.
+        - question : "errors", "selection" or "mix", as of `literature.question_of`.
+        - verdict : "shown", "open", or "undefined" if there is no p.
+
         `attrs["notes"]` says what was left out, and `attrs["order"]` names the groups
         in the order in which signed metrics subtract.
 
     Notes
     -----
+    Metrics about errors are compared with what they are when cases of the same label
+    are exchanged between groups. So different base rates alone never lead to a claim.
+    Strata and weights are not taken into account, so with them nothing is measured.
+
     The cost is the number of distinct profiles (group, label, prediction, level of the
     probability, source) times the replicates, up to a few seconds per attribute. Where
     there are too many profiles, values come without intervals.
     """
+    claims.check_share(share)
     counts = questions.counts
     setting = questions.setting
     metrics = {name: SUMMARY[name] for name in setting.metrics if name in SUMMARY}
     metrics = metrics or SUMMARY
     rng = np.random.default_rng(SEED)
 
-    # Costs alone have no predictions, and none of the metrics takes weights.
-    measurable: list[Family] = []
-    if counts.prediction is not None and (1, 0) not in counts.powers:
-        measurable = families(counts, depth=1, reference={})
-
     rows: list[tuple] = []
     worlds = []
-    notes = []
     order = {}
+    notes = claims.ignored_columns("Metrics of the literature", counts)
+    measurable: list[Family] = []
+    if counts.prediction is not None and not notes:
+        measurable = families(counts, depth=1, reference={})
+
     bar = tqdm(measurable, desc="summary metrics", delay=2, disable=not progress)
     for family in bar:
         (attribute,) = family.attributes
-        enough = large_enough(family, counts, setting.minimum)
+        enough = large_enough(family, counts, setting.fewest)
         left_out = _left_out(family, enough, setting)
         if 2 <= len(enough) <= MOST_GROUPS:
             measured = _measure(
@@ -132,6 +149,7 @@ def summarize(questions: Questions, *, progress: bool = False) -> pd.DataFrame:
                 enough,
                 metrics=metrics,
                 setting=setting,
+                share=share,
                 rng=rng,
             )
             names = counts.attributes[attribute].names
@@ -145,17 +163,51 @@ def summarize(questions: Questions, *, progress: bool = False) -> pd.DataFrame:
     metric_of_row = [metrics[name] for name in result["metric"]]
     result[CHANCES] = np.nan
     if rows:
-        result[CHANCES] = _chances(worlds, metric_of_row, setting.alpha)
+        chances = _chances(worlds, metric_of_row, setting.alpha, share=share)
+        result[CHANCES] = chances
 
-    # A difference that chance explains may be none.
-    neutral = [metric.neutral for metric in metric_of_row]
-    may_be_none = result["p_corrected"] > setting.alpha
-    lower = np.minimum(result["low"], neutral)
-    higher = np.maximum(result["high"], neutral)
-    result["low"] = result["low"].mask(may_be_none, lower)
-    result["high"] = result["high"].mask(may_be_none, higher)
+    classes = _classes_of_labels(counts)
+    result["question"] = [question_of(metric, classes) for metric in metric_of_row]
+    result["verdict"] = claims.decide(
+        result["p"], alpha=setting.alpha, joint=result["p_corrected"]
+    )["verdict"]
+    notes += _set_back_close_calls(result, setting.alpha)
+    _add_agreeing_intervals(result, metric_of_row, setting.alpha)
+
     result.attrs |= {"notes": notes, "order": order}
     return result
+
+
+def _set_back_close_calls(rows: pd.DataFrame, alpha: float) -> list[str]:
+    """Make no claim that hangs on which draws were made, and say where that is so."""
+    farthest = rows["p_corrected"] + _ERRORS_FROM_ALPHA * rows["p_error"]
+    is_close = (rows["verdict"] == "shown") & (farthest > alpha)
+    rows.loc[is_close, "verdict"] = "open"
+    return [
+        f"By {row.attribute}: {row.metric} is not counted as shown, because its "
+        "p-value is too close to the limit for this number of draws."
+        for row in rows[is_close].itertuples()
+    ]
+
+
+def _classes_of_labels(counts: Counts) -> int:
+    """Return how many classes the labels have; without labels, no metric asks."""
+    return 0 if counts.label is None else len(np.unique(counts.label))
+
+
+def _add_agreeing_intervals(
+    rows: pd.DataFrame, metrics: list[Metric], alpha: float
+) -> None:
+    """Make intervals exclude "no difference" exactly where a difference is shown."""
+    neutral = np.array([metric.neutral for metric in metrics], dtype=float)
+    rows["low"], rows["high"] = claims.agreeing(
+        rows["value"],
+        (rows["low"], rows["high"]),
+        p=rows["p"],
+        level=alpha,
+        is_shown=rows["verdict"] == "shown",
+        null=neutral,
+    )
 
 
 def _left_out(family: Family, enough: ndarray, setting: Setting) -> list[str]:
@@ -167,7 +219,7 @@ def _left_out(family: Family, enough: ndarray, setting: Setting) -> list[str]:
         are = "group is" if left == 1 else "groups are"
         notes.append(
             f"{left:,} {are} left out for having fewer than "
-            f"{setting.minimum} {setting.unit}."
+            f"{setting.fewest} {setting.unit}."
         )
     if len(enough) < 2:
         notes.append(
@@ -200,6 +252,7 @@ def _measure(
     *,
     metrics: Mapping[str, Metric],
     setting: Setting,
+    share: float,
     rng: np.random.Generator,
 ) -> _Measured:
     """Measure one attribute.
@@ -208,7 +261,7 @@ def _measure(
     wider levels, and shifted.
     """
     exact, notes = _exact(
-        counts, attribute, enough, metrics=metrics, minimum=setting.minimum
+        counts, attribute, enough, metrics=metrics, minimum=setting.fewest
     )
     world = World(
         replicates=REPLICATES,
@@ -231,9 +284,18 @@ def _measure(
         )
         return _Measured(rows=rows, world=world, notes=notes)
 
-    wide, _, _ = observed(examples, metrics, False, rng)
     replicates = WEIGHTS_PER_ATTRIBUTE // kinds
     replicates = int(np.clip(replicates, FEWEST_REPLICATES, REPLICATES))
+    if _draws_needed(setting.alpha, share) > MOST_EXCHANGES * replicates:
+        notes.append(
+            f"a confidence of {setting.confidence:.10g} needs "
+            f"{_draws_needed(setting.alpha, share):,} draws, more than the "
+            f"{MOST_EXCHANGES * replicates:,} that are made: these metrics have no "
+            "intervals and are not tested."
+        )
+        return _Measured(rows=rows, world=world, notes=notes)
+
+    wide, _, _ = observed(examples, metrics, False, rng)
     resampled = replicated(
         examples, metrics, wide, kind="bootstrap", replicates=replicates, rng=rng
     )
@@ -272,7 +334,14 @@ def _measure(
     return _Measured(rows=rows, world=world, notes=notes)
 
 
-def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> ndarray:
+def _draws_needed(alpha: float, share: float) -> int:
+    """Return of how many draws one as extreme as the data can be shown."""
+    return int(1 / (share * alpha))
+
+
+def _chances(
+    worlds: list[World], metrics: list[Metric], alpha: float, *, share: float
+) -> ndarray:
     """Return null, p, p_corrected and its Monte Carlo error for all values.
 
     All are corrected together by max-T, in the share of alpha that they have. So none
@@ -287,8 +356,8 @@ def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> ndarra
         distance(metric, value) for metric, value in zip(metrics, values, strict=True)
     ]
     first = min(world.replicates for world in worlds)
-    size = max(first, int(1 / (SUMMARY_SHARE * alpha)))
     most = MOST_EXCHANGES * first
+    size = min(max(first, _draws_needed(alpha, share)), most)
 
     null = np.empty((0, len(distances)))
     while True:
@@ -301,9 +370,9 @@ def _chances(worlds: list[World], metrics: list[Metric], alpha: float) -> ndarra
             ]
         )
         p = multiplicity.max_t(distances, null_distances)
-        error = np.sqrt(p * (1 - p) / size) / SUMMARY_SHARE
-        p = np.minimum(p / SUMMARY_SHARE, 1)
-        is_near = np.abs(p - alpha) < 4 * error
+        error = np.sqrt(p * (1 - p) / size) / share
+        p = np.minimum(p / share, 1)
+        is_near = np.abs(p - alpha) < _ERRORS_FROM_ALPHA * error
         if size >= most or not is_near.any():
             break
         size = min(4 * size, most)

@@ -360,7 +360,7 @@ def hoeffding_pairs(
     return np.maximum(mean - half_width, -1), np.minimum(mean + half_width, 1)
 
 
-def mcnemar(only_a: Numbers, only_b: Numbers, n: Numbers, *, alpha: float) -> Ends:
+def mcnemar(only_a: Numbers, only_b: Numbers, n: Numbers, *, alpha: Numbers) -> Ends:
     """Return an exact interval for pairs: McNemar's test, turned into an interval.
 
     The interval excludes 0 exactly where the p-value of the exact test is at most
@@ -402,7 +402,9 @@ def mcnemar(only_a: Numbers, only_b: Numbers, n: Numbers, *, alpha: float) -> En
     return low, high
 
 
-def _mcnemar_low(only_a: Numbers, only_b: Numbers, n: Numbers, tail: float) -> ndarray:
+def _mcnemar_low(
+    only_a: Numbers, only_b: Numbers, n: Numbers, tail: Numbers
+) -> ndarray:
     """Return the low end (2π - 1) ψ, which is missed with probability `tail`."""
     discordant = only_a + only_b
     share_of_a, _ = limits(only_a, np.maximum(discordant, 1), 0.95 * tail)
@@ -410,7 +412,7 @@ def _mcnemar_low(only_a: Numbers, only_b: Numbers, n: Numbers, tail: float) -> n
     return (2 * share_of_a - 1) * np.where(share_of_a > 0.5, fewest, most)
 
 
-def tango(only_a: Numbers, only_b: Numbers, n: Numbers, *, alpha: float) -> Ends:
+def tango(only_a: Numbers, only_b: Numbers, n: Numbers, *, alpha: Numbers) -> Ends:
     """Return the differences that a score test for pairs accepts at level α.
 
     An end is a difference δ with |z(δ)| equal to the normal quantile of 1 - α/2, where
@@ -512,7 +514,7 @@ def _accepted_differences(
     counts: tuple[Numbers, ...],
     *,
     estimate: Numbers,
-    alpha: float,
+    alpha: Numbers,
 ) -> Ends:
     """Return the ends of the differences δ with |score(δ, *counts)| <= z.
 

@@ -8,6 +8,10 @@ no caption and no image's labels leave the genuine files, except the eight capti
 notebook 07c quotes.
 """
 
+import string
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
@@ -110,6 +114,15 @@ OBJECT_WORDS = {
     "umbrella": ("umbrella", "parasol"),
     "wine_glass": ("wine glass", "glass of wine", "glasses of wine"),
 }
+# The words by which the released script reads a gender, whole.
+RELEASED_GENDER_WORDS = {
+    "man": ("man", "boy", "gentleman", "male", "men"),
+    "woman": ("woman", "girl", "lady", "female", "women"),
+}
+# The released script looks for an object's name in the caption without spaces; a carrot
+# is no car, and a hot dog no dog.
+_RELEASED_PATTERNS = {"car": "car(?!rot)", "dog": "(?<!hot)dog"}
+
 # A hot dog is no dog, and a dirt bike is no bicycle.
 _NOT_BEFORE = {
     "dog": ("hot ",),
@@ -155,6 +168,76 @@ def read_objects(captions: pd.Series, objects: list[str]) -> pd.DataFrame:
         words = OBJECT_WORDS.get(name, (name.replace("_", " "),))
         columns[name] = _names(captions, words, ending="(?:e?s)?")
     return pd.DataFrame(columns)
+
+
+def read_gender_as_released(captions: pd.Series) -> pd.DataFrame:
+    """Return whether a caption names a gender, by the rule of the released script.
+
+    The rule is that of `coco_captioning/caption_parser.py` of Wang and Russakovsky
+    (2021): five whole words a gender, in lower case, without punctuation.
+
+    Parameters
+    ----------
+    captions : pandas.Series of str
+        The captions.
+
+    Returns
+    -------
+    pandas.DataFrame of bool
+        Columns man and woman.
+    """
+    words = _without_punctuation(captions).str.split()
+    return pd.DataFrame(
+        {
+            gender: words.map(
+                lambda named, listed=frozenset(listed): bool(listed & {*named})
+            )
+            for gender, listed in RELEASED_GENDER_WORDS.items()
+        }
+    )
+
+
+def read_objects_as_released(captions: pd.Series, objects: list[str]) -> pd.DataFrame:
+    """Return whether a caption names an object, by the rule of the released script.
+
+    An object counts wherever its name stands in the caption when all spaces are left
+    out: "cat" in "located", and "tie" in "neckties".
+
+    Parameters
+    ----------
+    captions : pandas.Series of str
+        The captions.
+    objects : list of str
+        COCO's categories, with underscores.
+
+    Returns
+    -------
+    pandas.DataFrame of bool
+        One column per object.
+    """
+    texts = _without_punctuation(captions).str.replace(" ", "")
+    columns = {}
+    for name in objects:
+        written = name.replace("_", "")
+        columns[name] = texts.str.contains(_RELEASED_PATTERNS.get(written, written))
+    return pd.DataFrame(columns)
+
+
+def _without_punctuation(captions: pd.Series) -> pd.Series:
+    """Return captions in lower case, without punctuation."""
+    return captions.str.lower().str.translate(str.maketrans("", "", string.punctuation))
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """How captions are read."""
+
+    gender: Callable[[pd.Series], pd.DataFrame]
+    objects: Callable[[pd.Series, list[str]], pd.DataFrame]
+
+
+_OURS = _Reader(read_gender, read_objects)
+_RELEASED = _Reader(read_gender_as_released, read_objects_as_released)
 
 
 def _names(
@@ -237,8 +320,22 @@ def coco_caption_amplification() -> pd.DataFrame:
     jackknife (Jaeckel 1972), the root of the sum of the squared influences of the
     images. No random numbers are drawn, and all models are read on the same images.
     """
+    return _amplification(_OURS, MODELS)
+
+
+@recipe(files=[CAPTIONS, LABELS, TRAINING, COCO_RATIOS])
+def coco_caption_amplification_as_released() -> pd.DataFrame:
+    """Bias amplification of two models' captions, read as the released script does.
+
+    The columns are those of `coco_caption_amplification`.
+    """
+    return _amplification(_RELEASED, ("baseline_ft", "equalizer"))
+
+
+def _amplification(reader: _Reader, models: tuple[str, ...]) -> pd.DataFrame:
+    """Return the measures of these models, and how they change from the first."""
     captions, labels = _captioned()
-    named = read_objects(captions["baseline_ft"], objects_but_person()).sum()
+    named = reader.objects(captions["baseline_ft"], objects_but_person()).sum()
     objects = list(named.index[named >= _NAMED_OFTEN])
 
     genders = training_genders()
@@ -248,8 +345,9 @@ def coco_caption_amplification() -> pd.DataFrame:
 
     tables = []
     baseline: dict[str, np.ndarray] = {}
-    for model in MODELS:
-        totals = _totals(_features(captions[model], labels, objects))
+    for model in models:
+        features = _features(captions[model], labels, objects, reader=reader)
+        totals = _totals(features)
         for measure, by_object in _measures(totals, lean).items():
             mean = np.nanmean(by_object, axis=1, keepdims=True)
             values = np.concatenate([mean, by_object], axis=1)
@@ -284,12 +382,12 @@ def _captioned() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _features(
-    captions: pd.Series, labels: pd.DataFrame, objects: list[str]
+    captions: pd.Series, labels: pd.DataFrame, objects: list[str], *, reader: _Reader
 ) -> dict[tuple[str, str], np.ndarray]:
     """Return what `_measures` needs the sums of, each images x columns, by gender."""
     there = labels[objects].to_numpy(dtype=bool)
-    named = read_objects(captions, objects).to_numpy()
-    called = read_gender(captions)
+    named = reader.objects(captions, objects).to_numpy()
+    called = reader.gender(captions)
     called_one_gender = (called["man"] ^ called["woman"]).to_numpy()[:, None]
 
     features = {}

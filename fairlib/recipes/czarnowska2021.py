@@ -5,6 +5,7 @@ The models were trained on SemEval-2018 and CoNLL-2003.
 
 import json
 import re
+from difflib import SequenceMatcher
 
 import pandas as pd
 
@@ -34,6 +35,91 @@ CLASSES = {
     "SemEval-3": {"0": "negative", "1": "neutral", "2": "positive"},
     "CoNLL-2003": {"PER": "PER"},
 }
+
+# Table 4: identity terms of groups of the attribute gender. The printed group
+# "no-gender" is "no gender" in the released file.
+_TABLE_4 = {
+    "aab": "AMAB, AFAB, DFAB, DMAB, female-assigned, male-assigned",
+    "female": "female, woman",
+    "male": "male, man",
+    "many genders": (
+        "ambigender, ambigendered, androgynous, bigender, bigendered, intersex, "
+        "intersexual, pangender, pangendered, polygender, androgyne, hermaphrodite"
+    ),
+    "no gender": "agender, agendered, genderless",
+}
+# Table 6: examples of positive and neutral templates.
+_TABLE_6 = {
+    "generic": (
+        "I liked that {identity_adj} writer.",
+        "As {a:identity_np}, I feel hopeful.",
+        "This summit is a wonderful event to celebrate {identity_adj} folk.",
+        "I recently found out that Alex is {a:identity_np}.",
+        "The main character was {identity_adj}.",
+        "I watched a documentary about {identity_adj} writers.",
+    ),
+    "nationality": (
+        "The next ACL will be in the beautiful {country}!",
+        "The outstanding festival celebrated the best artists from {country}.",
+        "{Country} has done a great job in fighting economic inequality.",
+        "Alex always wanted to live in {country}.",
+        "Next speaker travelled all the way from {country}.",
+        "{Country} is UK's most important trading partner.",
+    ),
+    "names": (
+        "{Person} teared up and it was heartwarming.",
+        "{Person} feels fulfilled as a parent.",
+        "You should read this ground-breaking paper by {person}.",
+        "As a child, {person} had big dreams.",
+        "{Person} received their high-school diploma in 1990.",
+        "{Person} came out with new strategies for managing and financing that "
+        "program.",
+    ),
+}
+
+
+@recipe(files=list(_SUITES))
+def printed_examples() -> pd.DataFrame:
+    """How many printed examples of terms and templates stand in the released suites.
+
+    One row per group of Table 4 and per kind of template of Table 6: how many are
+    printed, how many of them are released up to one word, and how many verbatim.
+    """
+    terms = pd.read_csv(original(suites.ORIGINALS["terms/identity_terms/gender.csv"]))
+    rows = []
+    for group, printed in _TABLE_4.items():
+        released = set(terms.loc[terms["GROUP"] == group, "TERM"])
+        listed = set(printed.split(", "))
+        # Terms that are released and not printed count against the table, too.
+        right = len(listed) - len(listed ^ released)
+        rows.append(("Table 4", group, len(listed), right, right))
+
+    templates = [
+        template
+        for name, file in suites.ORIGINALS.items()
+        if name.startswith("templates/")
+        for template in pd.read_csv(original(file))["TEMPLATE"].dropna()
+    ]
+    for kind, examples in _TABLE_6.items():
+        verbatim = sum(example in templates for example in examples)
+        alike = sum(
+            any(_words_apart(example, template) <= 1 for template in templates)
+            for example in examples
+        )
+        rows.append(("Table 6", kind, len(examples), alike, verbatim))
+
+    columns = ["table", "part", "printed", "released", "verbatim"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _words_apart(first: str, second: str) -> int:
+    """Return how many words have to be exchanged, added or left out."""
+    matcher = SequenceMatcher(None, first.split(), second.split(), autojunk=False)
+    return sum(
+        max(end - start, other_end - other_start)
+        for kind, start, end, other_start, other_end in matcher.get_opcodes()
+        if kind != "equal"
+    )
 
 
 @recipe(files=[CONLL["train"], suites.ORIGINALS["terms/identity_terms/countries.csv"]])

@@ -47,7 +47,7 @@ SHOWN = (
     "PertSR",
 )
 _ATTRIBUTES_BY_GROUP = ("gender", "names")  # shown group by group in Figure 2
-_KEYS = ["model", "classes", "attribute"]
+KEYS = ["model", "classes", "attribute"]
 _COLUMNS = [
     "seed",
     "metric",
@@ -67,9 +67,9 @@ def suite_metrics() -> pd.DataFrame:
     """Metrics of two families of sentiment models on released suites, with tests."""
     outputs = load("suite_predictions", source="bundled")
     parts = {
-        key: of_suite(suite) for key, suite in outputs.groupby(_KEYS, observed=True)
+        key: of_suite(suite) for key, suite in outputs.groupby(KEYS, observed=True)
     }
-    return pd.concat(parts, names=_KEYS).droplevel(-1).reset_index()
+    return pd.concat(parts, names=KEYS).droplevel(-1).reset_index()
 
 
 def of_suite(
@@ -96,14 +96,7 @@ def of_suite(
         One row per seed (and one for all seeds together), metric, class and group.
     """
     by_group = suite["attribute"].iloc[0] in _ATTRIBUTES_BY_GROUP
-    texts = ["source", "group", "term", "label", "prediction"]
-    outputs = suite.astype(dict.fromkeys(texts, str))
-    if suite["classes"].iloc[0] == 2:
-        outputs = outputs[outputs["label"] != "neutral"].drop(columns="p_neutral")
-    runs = {
-        str(seed): run.drop(columns=[*_KEYS, "seed"])
-        for seed, run in outputs.groupby("seed")
-    }
+    runs = runs_of(suite)
 
     tested = {"positive": TESTED}
     if by_group:
@@ -124,6 +117,24 @@ def of_suite(
     of_all_seeds = means.reset_index().assign(seed=_ALL_SEEDS)
     table = pd.concat([table, of_all_seeds], ignore_index=True)
     return table[(table["group"] == ACCUMULATED) | by_group].round(7)
+
+
+def runs_of(suite: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the predictions of each seed, on the templates on which a task is judged.
+
+    Parameters
+    ----------
+    suite : pandas.DataFrame
+        The rows of `suite_predictions` of one model, number of classes and attribute.
+    """
+    texts = ["source", "group", "term", "label", "prediction"]
+    outputs = suite.astype(dict.fromkeys(texts, str))
+    if suite["classes"].iloc[0] == 2:
+        outputs = outputs[outputs["label"] != "neutral"].drop(columns="p_neutral")
+    return {
+        str(seed): run.drop(columns=[*KEYS, "seed"])
+        for seed, run in outputs.groupby("seed")
+    }
 
 
 def _only_shown(seed: str, run: pd.DataFrame, rng: int) -> list[tuple]:

@@ -1,6 +1,6 @@
 """Columns of a table: which part each plays, and codes for the values in it."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import narwhals as nw
 import numpy as np
@@ -131,12 +131,18 @@ def in_order(values: Collection) -> list:
         return sorted(values, key=lambda value: (str(value), type(value).__name__))
 
 
-def banded(column: Series, count: Series, notes: list[str]) -> Series:
-    """Put a column of many numbers, such as ages, into four bands.
+def banded(
+    column: Series,
+    count: Series,
+    notes: list[str],
+    *,
+    bands: Sequence[float] | None = None,
+) -> Series:
+    """Put a column of many numbers, such as ages, into bands.
 
-    A column of groups is returned as it is, unless it holds more than 60 different
-    numbers. The limits of the bands are the quartiles of the examples, so each band
-    has about as many examples as the others.
+    Without `bands`, a column is returned as it is, unless it holds more than 60
+    different numbers. It is then cut at the quartiles of the examples, so each of the
+    four bands has about as many examples as the others.
 
     Parameters
     ----------
@@ -146,41 +152,63 @@ def banded(column: Series, count: Series, notes: list[str]) -> Series:
         How many examples each row stands for.
     notes : list of str
         A note for the reader is added to this list if the column is put into bands.
+    bands : sequence of float, optional
+        The numbers at which the column is cut. Each number begins a band.
 
     Returns
     -------
     Series
         The column, or the band of each row.
 
+    Raises
+    ------
+    ValueError
+        If a column that is to be cut does not hold numbers.
+
     Examples
     --------
     >>> ages = pd.Series(range(100), name="age")
     >>> banded(ages, pd.Series([1] * 100), []).unique().tolist()
     ['0 to 24', '25 to 49', '50 to 74', '75 to 99']
+    >>> banded(ages, pd.Series([1] * 100), [], bands=[40]).unique().tolist()
+    ['0 to 39', '40 to 99']
     """
     known = column.dropna()
-    if known.nunique() <= _MOST_NUMERIC_GROUPS:
+    if bands is None and known.nunique() <= _MOST_NUMERIC_GROUPS:
         return column
+
     numbers = as_numbers(known)
-    if numbers is None:
+    if numbers is None and bands is None:
         return column
+    if numbers is None:
+        raise ValueError(
+            f"bands: column {column.name!r} must hold numbers to be cut, "
+            f"found {listed(distinct([known]))}"
+        )
 
-    # The limits are the numbers at which the shares 1/4, 2/4 and 3/4 are reached.
-    count_by_number = count[known.index].groupby(numbers).sum()
-    share = count_by_number.cumsum() / count_by_number.sum()
-    limits = share.index[share.searchsorted(_QUARTILES - 1e-12)]
+    if bands is not None:
+        band_of_row = np.searchsorted(np.asarray(bands), numbers, side="right")
+    else:
+        # The limits are the numbers at which the shares 1/4, 2/4, 3/4 are reached. Each
+        # limit belongs to the band below it. Equal limits leave fewer bands.
+        count_by_number = count[known.index].groupby(numbers).sum()
+        share = count_by_number.cumsum() / count_by_number.sum()
+        limits = share.index[share.searchsorted(_QUARTILES - 1e-12)]
+        band_of_row = np.searchsorted(limits.unique(), numbers)
 
-    # Each limit belongs to the band below it. Equal limits leave fewer bands.
-    band_of_row = np.searchsorted(limits.unique(), numbers)
     names = numbers.groupby(band_of_row).agg(_range)
+    if bands is None:
+        notes.append(
+            f"Column {column.name!r} holds {known.nunique():,} different numbers. They "
+            "were cut into bands of about as many cases each: "
+            f"{', '.join(names)}. Choose the limits yourself with bands=, or write the "
+            "numbers as text if they are names."
+        )
+    else:
+        notes.append(f"Column {column.name!r} was cut as asked: {', '.join(names)}.")
 
-    notes.append(
-        f"Column {column.name!r} holds {known.nunique():,} different numbers; "
-        "they are put into bands of about as many cases each: "
-        f"{', '.join(names)}."
-    )
-    bands = pd.Categorical(names[band_of_row], names, ordered=True)
-    banded_rows = Series(bands, index=known.index)
+    in_bands = pd.Categorical(names[band_of_row], names, ordered=True)
+    banded_rows = Series(in_bands, index=known.index)
     return banded_rows.reindex(column.index).rename(column.name)
 
 

@@ -22,6 +22,8 @@ BYTES_PER_BLOCK = 1 << 22  # bounds the memory
 
 _MOST_BYTES_OF_HEADER = 1 << 16
 _SEPARATORS = ",;\t"
+_RARE_SEPARATORS = "|:"  # named in a hint, but never assumed
+_MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 
@@ -116,8 +118,18 @@ class Delimited:
         -------
         str
             One character.
+
+        Raises
+        ------
+        ValueError
+            If the user has named more than one character, or another alphabet's.
         """
         if self.separator:
+            if len(self.separator) > 1 or not self.separator.isascii():
+                raise ValueError(
+                    "separator must be one character of ASCII, "
+                    f"found {self.separator!r}"
+                )
             return self.separator
         if ".tsv" in Path(self.path).suffixes:
             return "\t"
@@ -142,9 +154,26 @@ class Delimited:
             return self.decimal
         return "," if self.found_separator == ";" else "."
 
+    @property
+    def likely_separator(self) -> str | None:
+        """What seems to separate the fields, if the header was read as one field.
+
+        Returns
+        -------
+        str or None
+            One character; None if the header has several fields, or no such sign.
+        """
+        names = self.schema.names
+        if len(names) > 1:
+            return None
+        header = "".join(names)
+        signs = [sign for sign in _SEPARATORS + _RARE_SEPARATORS if sign in header]
+        return max(signs, key=header.count, default=None)
+
     @cached_property
     def _names_in_file(self) -> dict[str, list[str]]:
         """The names of the columns, each with its spellings in the file."""
+        self._check_encoding()
         with self._opened() as file:
             spellings = self._reader(file).schema.names
 
@@ -152,6 +181,18 @@ class Delimited:
         for spelling in spellings:
             names.setdefault(spelling.strip(), []).append(spelling)
         return names
+
+    def _check_encoding(self) -> None:
+        """Raise if the file is text of two bytes per letter, as Excel may write it."""
+        with self._opened() as file:
+            start = file.read(_MOST_BYTES_OF_HEADER)
+        if start.startswith(_MARKS_OF_UTF_16) or b"\0" in start:
+            raise ValueError(
+                f"{self.path} is no UTF-8 table separated by "
+                f"{self.found_separator!r}: it looks like UTF-16 (Excel's 'Unicode "
+                "Text'); save it as UTF-8, or convert it: "
+                "iconv -f UTF-16 -t UTF-8 OLD > NEW"
+            )
 
     def _text(self, columns: Sequence[str]) -> Iterator[list[pa.Array]]:
         """Yield some columns as text, block by block; an empty field is missing."""

@@ -1,4 +1,4 @@
-"""The chain Counts -> Questions -> Compared -> Findings -> Report, and its doors."""
+"""The chain Counts -> Questions -> Compared -> Parts -> Conclusions -> Report."""
 
 import dataclasses
 import inspect
@@ -14,15 +14,30 @@ from test_auditing import BINARY, people
 import fairlib
 from fairlib.auditing.command import OUTPUTS, main
 from fairlib.auditing.compared import Compared
+from fairlib.auditing.conclusions import Conclusions
 from fairlib.auditing.counts import Counts
-from fairlib.auditing.findings import Finding, Findings
+from fairlib.auditing.findings import Finding
+from fairlib.auditing.headlines import Headline
 from fairlib.auditing.options import OPTIONS
+from fairlib.auditing.parts import Parts
 from fairlib.auditing.questions import Question, Questions
 from fairlib.auditing.setting import ROLES, Columns, Setting
 from fairlib.data import ROOT
 
 HEAVY = ("numpy", "pandas", "scipy", "narwhals", "pyarrow", "jinja2", "tqdm")
-TABLES = ("metrics", "strata", "changes", "calibration", "thresholds")
+TABLES = (
+    "metrics",
+    "odds",
+    "outcomes",
+    "groups",
+    "selection",
+    "strata",
+    "changes",
+    "gap_changes",
+    "calibration",
+    "calibration_test",
+    "thresholds",
+)
 
 
 @pytest.fixture
@@ -36,24 +51,29 @@ def report():
 
 def test_each_step_holds_the_one_before(report):
     chain = [
-        report.result,
-        report.result.compared,
-        report.result.compared.questions,
-        report.result.compared.questions.counts,
+        report.conclusions,
+        report.conclusions.parts,
+        report.conclusions.parts.compared,
+        report.conclusions.parts.compared.questions,
+        report.conclusions.parts.compared.questions.counts,
     ]
-    assert [type(step) for step in chain] == [Findings, Compared, Questions, Counts]
-    assert report.questions is chain[2] and report.counts is chain[3]
-    assert report.rows is chain[1].rows
-    assert len(report.rows) == len(chain[1].contrast.difference)
+    steps = [Conclusions, Parts, Compared, Questions, Counts]
+    assert [type(step) for step in chain] == steps
+    assert report.questions is chain[3] and report.counts is chain[4]
+    assert report.rows is chain[2].rows
+    assert len(report.rows) == len(chain[2].contrast.difference)
     assert report.verdict == chain[0].verdict and report.summary == chain[0].summary
-    assert report.findings == list(chain[0].items)
+    assert report.findings == list(chain[0].findings)
+    assert report.headlines == list(chain[0].headlines)
     assert report.aside == list(chain[0].aside)
     assert isinstance(report.findings[0], Finding)
-    assert isinstance(chain[2].questions[0], Question)
+    assert isinstance(report.headlines[0], Headline)
+    assert isinstance(chain[3].questions[0], Question)
 
 
 @pytest.mark.parametrize(
-    "step", [Columns, Setting, Counts, Question, Questions, Compared, Findings]
+    "step",
+    [Columns, Setting, Counts, Question, Questions, Compared, Parts, Conclusions],
 )
 def test_steps_are_frozen_and_made_by_name(step):
     assert step.__dataclass_params__.frozen
@@ -105,7 +125,8 @@ def test_the_help_lists_every_option_and_output(capsys):
     assert stopped.value.code == 0
     words = " ".join(capsys.readouterr().out.split())
     for option in OPTIONS:
-        assert f"--{option.name} {option.metavar}" in words
+        value = "" if option.default is False else f" {option.metavar}"
+        assert f"--{option.name}{value}" in words
         assert option.help.split()[0] in words
     for name, contents in OUTPUTS.items():
         assert f"--{name} FILE" in words and contents in words

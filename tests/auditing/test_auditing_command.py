@@ -198,7 +198,7 @@ def test_options_reach_the_audit(path, capsys):
             ["--probability", "sex"],
             "probability: column 'sex' plays another part already",
         ),
-        (["--label", "age"], "column 'age' has "),
+        (["--label", "age"], "label: column 'age' plays another part already"),
         (["--margin", "7"], "margin must lie between 0 and 1, found 7.0"),
         (["--reference", "old"], "reference must be COLUMN=GROUP, found 'old'"),
         (["--reference", "age=x"], "reference: column 'age' has no group 'x'"),

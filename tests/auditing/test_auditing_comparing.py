@@ -435,7 +435,7 @@ def test_by_source_holds_from_thirty_sources_of_unequal_size(rate, together):
     n2, n3 = ((n.astype(float) ** power).sum(axis=2) for power in (2, 3))
     squares = ((k - mean[..., None] * n) ** 2).sum(axis=2)
     with np.errstate(invalid="ignore"):
-        worth, freedom, _ = comparing._worth(
+        worth, freedom, _ = comparing.worth_of_units(
             n.sum(axis=2), mean, n2=n2, n3=n3, squares=squares, shared=0.0
         )
     enough = (n.sum(axis=2) ** 2 / n2).min(axis=0) >= 30

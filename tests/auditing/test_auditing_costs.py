@@ -73,7 +73,7 @@ def test_means_of_costs_are_in_their_units_and_intervals_near_welchs(frame):
         0
     ].text and "points" not in str(report)
     assert (
-        report.verdict.startswith("Groups fare differently: of")
+        report.verdict.startswith("Means of ‘minutes’ differ between groups: of")
         and report.metrics.empty
     )
     assert (
@@ -157,8 +157,10 @@ def test_a_margin_of_costs_decides_and_is_said(frame):
         rows.loc[("cost", "sex = f"), "verdict"] == "shown"
         and (rows.loc["cost", "verdict"] == "small").any()
     )
-    assert "5 points or 6 of ‘minutes’ or more" in found.verdict
-    assert found.findings[0].text.endswith("It is at least 6.")
+    assert "5 points or 6 of ‘minutes’ or more" in found.summary
+    assert "at least 6" in found.verdict
+    of_costs = [line for line in found.findings if line.question == "cost"]
+    assert "It is at least 6." in of_costs[0].text
     wide = fairlib.audit(frame, group="sex", cost="minutes", cost_margin=100)
     assert wide.findings[0].text.endswith("It is less than 100.")
     page = found.to_html()
@@ -168,8 +170,11 @@ def test_a_margin_of_costs_decides_and_is_said(frame):
         and json.loads(found.to_json())["setting"]["cost_margin"] == 6
     )
     found.plot()
-    with pytest.raises(ValueError, match="comparisons: nothing to draw"):
-        wide.plot()
+    figure = wide.plot()
+    (ax,) = figure.axes
+    assert figure.get_supxlabel().startswith("units of ‘minutes’ more (+)")
+    low, high = ax.get_xlim()
+    assert low < -100 and high > 100  # the margin, in minutes
 
 
 def test_few_skewed_costs_have_no_interval_and_the_page_says_why():
@@ -270,6 +275,7 @@ def test_weighted_rates_are_hajeks_and_cases_are_sources_of_the_size_of_their_we
     said += f"(Kish's design effect: {effect:.2f})"
     assert said in report.aside[0] and said.replace("'", "&#39;") in report.to_html()
     assert report.metrics.empty and "take no weights" in report.aside[1]
+    assert "weights" in report.metrics.attrs["notes"][0]
     by_person = fairlib.audit(
         whole, group="sex", **LABELLED, weight="w", source="person"
     ).to_frame()
@@ -342,7 +348,7 @@ def test_costs_alone_have_no_classes(frame):
     both = fairlib.audit(
         frame, group="sex", **LABELLED, cost="minutes", metrics=["cost", "misses"]
     )
-    assert both.verdict.endswith("1 is shown, first of all for sex = f.")
+    assert "Means of ‘minutes’ differ between groups" in both.verdict
     assert (
         flat["value"].eq(3).all() and not flat["verdict"].isin(["shown", "hint"]).any()
     )

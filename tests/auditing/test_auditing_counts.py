@@ -226,7 +226,7 @@ def test_several_classes_are_all_measured_unless_one_is_asked_for(frame):
         (
             {"prediction": ["a", "b"] * 250},
             COLUMNS,
-            "'label' and 'prediction' have no class in common: the labels are",
+            "'label' and 'prediction' have no class in common: 'label' holds",
         ),
         (
             {"prediction": range(500)},

@@ -157,7 +157,9 @@ def test_no_name_writes_a_line_of_its_own():
     frame = people(N).assign(sex=in_turn("a\n- b: all is well", "c\x1b[2J", "d"))
     frame["prediction"] = frame["label"].where(frame["sex"] == "d", 1 - frame["label"])
     report = fairlib.audit(frame, group="sex", **BINARY, title="x\r\ny", reference="d")
-    assert str(report).count("\n") == 1 + len(report.aside) + len(report.findings)
+    answers = len(report.by_attribute)
+    lines = 1 + answers + len(report.aside) + len(report.findings)
+    assert str(report).count("\n") == lines
     assert "\x1b" not in str(report) and "sex = a - b: all is well" in str(report)
 
 

@@ -260,7 +260,7 @@ def test_the_command_takes_every_parameter_of_the_call(tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     for name, parameter in inspect.signature(fairlib.audit).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name != "progress":
-            assert re.search(rf"--{name} (\S+ )?(\[\S+ \S+\] )?[\w({{]", said), name
+            assert re.search(rf"--{name}\b", said), name
     frame = people(900, unfair=0.3).assign(
         place=lambda f: np.where(f.index % 3, "here", "there"), other=1
     )
@@ -289,7 +289,7 @@ def test_the_command_takes_every_parameter_of_the_call(tmp_path, capsys):
         ]
     )
     said = capsys.readouterr().out
-    assert "Compared within 'place'" in said and "2 differences tested" in said
+    assert "within the strata of 'place'" in said and "2 differences tested" in said
     with pytest.raises(SystemExit):
         main([*asked, "--rates", "nothing"])
     assert "rates: '' must be a new name" in capsys.readouterr().err
@@ -330,5 +330,5 @@ def test_the_page_prints_what_is_folded():
     ]
     assert "::details-content" in printed and "content-visibility: visible" in printed
     assert (
-        'class="note paper">Printed is what is unfolded' in html
+        'class="note paper">Unfold the parts below before printing' in html
     )  # where a browser cannot

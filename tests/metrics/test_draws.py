@@ -9,7 +9,7 @@ import fairlib
 from fairlib.metrics import draws
 from fairlib.metrics.evaluation import Evaluation
 from fairlib.metrics.examples import read
-from fairlib.metrics.measuring import interval, p_value
+from fairlib.metrics.measuring import interval, over_draws, p_value
 from fairlib.metrics.table2 import METRICS
 
 
@@ -291,3 +291,41 @@ def test_plug_in_gaps_of_a_perfectly_fair_model_are_not_zero():
     assert pairs == pytest.approx(0.043, abs=0.005) and fned == pytest.approx(
         0.169, abs=0.02
     )
+
+
+def redrawn_gaps(rng, *, sources, terms, noise, reactions, worlds):
+    """Return suites of two groups, and their differences in mean score.
+
+    `noise` is that of single sentences, `reactions` that of what a source makes of the
+    second group.
+    """
+    shape = (worlds, sources, 2, terms)
+    p = 0.5 + rng.normal(0, noise, shape)
+    p[:, :, 1] += rng.normal(0, reactions, (worlds, sources, 1))
+    return p, p[:, :, 0].mean(axis=(1, 2)) - p[:, :, 1].mean(axis=(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("noise", "reactions", "times"), [(0.05, 0.0, 3), (0.002, 0.05, 1)]
+)
+def test_a_bootstrap_of_sources_and_terms_counts_the_noise_of_sentences_three_times(
+    noise, reactions, times
+):
+    rng = np.random.default_rng(8)
+    worlds, gaps = redrawn_gaps(
+        rng, sources=40, terms=30, noise=noise, reactions=reactions, worlds=400
+    )
+    metric = {"AvgScoreDifference": METRICS["AvgScoreDifference"]}
+    variances = []
+    for p in worlds[:10]:
+        source, group, term = np.indices(p.shape).reshape(3, -1)
+        frame = pd.DataFrame({"source": source, "group": group})
+        frame["term"] = group * p.shape[2] + term
+        frame["p_1"] = p.ravel()
+        frame["p_0"] = 1 - frame["p_1"]
+        examples = read(frame, classes="1")
+        drawn = draws.bootstrap(examples, 400, rng)
+        keys = [("AvgScoreDifference", "1", group) for group in (0, 1, "accumulated")]
+        values = over_draws(examples, drawn, metric, keys=keys, rng=rng)
+        variances.append(values[keys[-1]].var())
+    assert np.mean(variances) / gaps.var() == pytest.approx(times, rel=0.25)

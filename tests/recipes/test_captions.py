@@ -71,3 +71,40 @@ def test_every_word_is_found_alone_and_columns_keep_their_order():
 def test_a_missing_caption_does_not_count_as_one_that_names_nobody():
     with pytest.raises(ValueError, match="captions must be texts, found 1 missing"):
         captions.read_gender(pd.Series(["a man", None]))
+
+
+RELEASED_GENDERS = [
+    ("a man holding an umbrella", True, False),
+    ("Two women, at a table.", False, True),
+    ("a lady and a boy", True, True),
+    ("a groom and some girls", False, False),  # five words a gender, whole
+    ("a human near a mankind museum", False, False),
+]
+
+
+@pytest.mark.parametrize(("sentence", "man", "woman"), RELEASED_GENDERS)
+def test_genders_by_the_rule_of_the_released_script(sentence, man, woman):
+    table = captions.read_gender_as_released(pd.Series([sentence]))
+    assert table.loc[0, ["man", "woman"]].tolist() == [man, woman]
+
+
+RELEASED_OBJECTS = [
+    ("a woman slicing a carrot", set()),
+    ("a carrot in her car", {"car"}),
+    ("a scar on a hot dog", {"hot_dog", "car"}),
+    ("hot dogs, and a dog", {"hot_dog", "dog"}),
+    ("a woman located in a church", {"cat"}),  # a part of another word
+    ("a boy at bedtime", {"bed"}),
+    ("a man in neckties", {"tie"}),
+    ("he puts it in a cell-phone", {"cell_phone"}),  # without punctuation
+    ("look at veg", {"tv"}),  # over the space between two words
+    ("a doughnut", set()),  # no other names of an object
+]
+RELEASED_NAMES = ["car", "dog", "hot_dog", "cat", "bed", "tie", "cell_phone", "tv"]
+
+
+@pytest.mark.parametrize(("sentence", "names"), RELEASED_OBJECTS)
+def test_objects_by_the_rule_of_the_released_script(sentence, names):
+    objects = [*RELEASED_NAMES, "donut"]
+    table = captions.read_objects_as_released(pd.Series([sentence]), objects)
+    assert set(table.columns[table.iloc[0]]) == names

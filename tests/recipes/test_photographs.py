@@ -135,7 +135,7 @@ def test_notebooks_and_ledger_take_photographs(photographs, name):
         assert judged.loc["wang2021/table1/t_to_a_rises", "status"] == "reproduced"
         assert judged.loc["wang2021/table1/mals_rises", "computed"] == "undecided"
     else:
-        assert set(judged["basis"]) == {"original"}
+        assert {"original"} <= set(judged["basis"]) <= {"original", "check"}
         assert "ResNet18" in set(
             scope["runs"]["model"]
         ) and "neural network" not in set(scope["runs"]["model"])

@@ -8,22 +8,19 @@ experiment. A notebook ends with `record(notebook, {id: value})`, and
 with the paper is a finding, never an error; a claim without an answer is an error.
 """
 
-import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
-import jinja2
 import numpy as np
 import pandas as pd
 from numpy import ndarray
 from pandas import DataFrame, Series
 
 from fairlib.checks import check_word
-from fairlib.data import DATA, FIGURES, ROOT, write_csv, write_whole
+from fairlib.data import DATA, ROOT, write_csv
 
 PUBLISHED = DATA / "published"
 PARTS = ROOT / "build" / "ledger"  # what the notebooks recorded
@@ -39,6 +36,19 @@ STATUSES = (
     "open",
     "input",
 )
+# What an experiment consists of: from what anybody can compute to trained models.
+KINDS = (
+    "formula",
+    "toy data",
+    "counting",
+    "released predictions",
+    "trained models",
+)
+# The kinds of experiments in which a trained model is measured.
+_WITH_A_MODEL = ("released predictions", "trained models")
+# The verdict of an experiment whose claims are definitions, which cannot fail.
+NOT_JUDGED = "definition"
+
 # For each basis: the status of a claim that agrees, and of one that does not.
 BASES = {
     "formula": ("reproduced", "differs"),
@@ -58,15 +68,6 @@ APART = {
 # Half a unit of the last digit, and a bit: a tie may be rounded either way.
 _TOLERANCE_IN_UNITS = Decimal("0.5000005")
 _MOST_NAMES = 10  # in an error message
-
-_COLOUR_AND_HATCH = {
-    "reproduced": ("#0072B2", ""),
-    "checked": ("#009E73", "\\\\"),
-    "consistent": ("#56B4E9", ""),
-    "inconclusive": ("#DDDDDD", ""),
-    "differs": ("#D55E00", "//"),
-    "open": ("white", ".."),
-}
 
 Value = float | bool | Sequence[float]
 
@@ -136,7 +137,8 @@ def check(
     value : float, pair of float or bool, optional
         A number in the printed unit, the two ends of an interval, or whether a
         statement holds. None for an open claim, for an input that was used as it is
-        printed, and if a substitute cannot decide.
+        printed, and if nothing can be decided: because a substitute cannot, or because
+        another choice that is as defensible decides otherwise.
     basis : str, optional
         One of `BASES`; by default that of the published table. The note of the table
         holds for that basis only.
@@ -172,12 +174,14 @@ def check(
     computed = _computed_numbers(row, value, used_basis)
     agrees = computed is not None and _agrees(row, computed, used_basis)
     status_if_it_agrees, status_if_not = BASES[used_basis]
+    status = status_if_it_agrees if agrees else status_if_not
     if computed is not None:
         computed_text = _written(row, computed)
-    elif used_basis == "substitute":
-        computed_text = "undecided"
-    else:
+    elif used_basis == "open":
         computed_text = ""
+    else:
+        computed_text = "undecided"
+        status = "inconclusive"
 
     return Claim(
         id=claim_id,
@@ -186,7 +190,7 @@ def check(
         quantity=row["quantity"],
         printed=_printed_text(row),
         computed=computed_text,
-        status=status_if_it_agrees if agrees else status_if_not,
+        status=status,
         basis="" if used_basis == "open" else used_basis,
         apart=row["apart"],
         note=note,
@@ -287,7 +291,8 @@ def verdicts(table: DataFrame) -> DataFrame:
     """Return the verdict of each experiment.
 
     An experiment is judged by its statements, if it has any, and otherwise by its
-    numbers. Its verdict is the status that most of them have.
+    numbers. Its verdict is the status that most of them have; `NOT_JUDGED` if nothing
+    in it could have failed, and "input" if its numbers were only used.
 
     Parameters
     ----------
@@ -297,10 +302,11 @@ def verdicts(table: DataFrame) -> DataFrame:
     Returns
     -------
     DataFrame
-        One row per experiment: what was original in it, how many of its claims have
-        each status, and its verdict.
+        One row per experiment, in the order of `KINDS`: its kind, what was original in
+        it, how many of its claims have each status, and its verdict.
     """
     recorded = _read(PUBLISHED / "experiments.csv").set_index("experiment")
+    recorded = recorded.sort_values("kind", key=_place_of_kind, kind="stable")
     claims = table[(table["apart"] == "") & (table["status"] != "input")]
     experiments = _with_genuine_files(recorded, claims)
 
@@ -312,149 +318,69 @@ def verdicts(table: DataFrame) -> DataFrame:
 
     # If something stands in for the original, nothing is reproduced.
     is_too_good = (experiments["stand_in"] != "") & (most_frequent == "reproduced")
-    return experiments.join(_count_statuses(claims, experiments.index)).assign(
-        verdict=most_frequent.mask(is_too_good, "consistent")
-    )
+    verdict = most_frequent.mask(is_too_good, "consistent")
+
+    # Where nothing judges, the first status would win: inputs, or only definitions.
+    is_input = experiments.index.isin(table["experiment"][table["status"] == "input"])
+    is_judged = judging.sum(axis=1) > 0
+    verdict = verdict.where(is_judged | is_input, NOT_JUDGED)
+
+    counts = _count_statuses(claims, experiments.index)
+    return experiments.join(counts).assign(verdict=verdict)
 
 
 def sentence(experiments: DataFrame) -> str:
-    """Say how many experiments have which verdict.
+    """Say how many experiments have which verdict, and if models are among them.
 
     Parameters
     ----------
     experiments : DataFrame
-        The experiments with their verdicts, from `verdicts`.
+        The experiments with their kinds and verdicts, from `verdicts`.
 
     Returns
     -------
     str
-        For example "9 of 24 experiments reproduced, 5 consistent".
+        For example "9 of 24 experiments reproduced, 2 of them with a trained model; 5
+        consistent". Released predictions count as those of a trained model.
 
     Examples
     --------
-    >>> sentence(pd.DataFrame({"verdict": ["open", "reproduced", "open"]}))
-    '1 of 3 experiments reproduced, 2 open'
+    >>> kinds = ["formula", "trained models", "trained models"]
+    >>> table = pd.DataFrame({"kind": kinds, "verdict": ["reproduced", "open", "open"]})
+    >>> sentence(table)
+    '1 of 3 experiments reproduced, none of them with a trained model; 2 open'
     """
-    counts = experiments["verdict"].value_counts().reindex(STATUSES, fill_value=0)
-    phrases = [f"{counts['reproduced']} of {len(experiments)} experiments reproduced"]
-    for status, count in counts.items():
-        if count > 0 and status != "reproduced":
-            phrases.append(f"{count} {status}")
-    return ", ".join(phrases)
+    headline = _headline(experiments)
+    counts = experiments["verdict"].value_counts()
+    others = [
+        f"{counts[verdict]} {verdict}"
+        for verdict in (*STATUSES, NOT_JUDGED)
+        if verdict in counts.index and verdict != "reproduced"
+    ]
+    return "; ".join(filter(None, [headline, ", ".join(others)]))
 
 
-def as_markdown(table: DataFrame, experiments: DataFrame) -> str:
-    """Return the ledger as a page of Markdown.
+def _headline(experiments: DataFrame) -> str:
+    """Say how many experiments are reproduced, and how many of them have a model."""
+    reproduced = experiments[experiments["verdict"] == "reproduced"]
+    headline = f"{len(reproduced)} of {len(experiments)} experiments reproduced"
+    if reproduced.empty:
+        return headline
 
-    Parameters
-    ----------
-    table : DataFrame
-        The claims with their statuses, from `assemble`.
-    experiments : DataFrame
-        The experiments with their verdicts, from `verdicts`.
-
-    Returns
-    -------
-    str
-        The experiments, what the statuses mean, and every claim.
-    """
-    section_of_claim = table["apart"].where(table["apart"] != "", table["experiment"])
-    titles = dict(experiments.index + ": " + experiments["title"])
-    titles.update(APART)
-    claims_by_title = {
-        title: table[section_of_claim == section].to_dict("records")
-        for section, title in titles.items()
-    }
-
-    # The template explains the statuses and the rule for verdicts.
-    template = Path(__file__).with_name("ledger.jinja")
-    page = jinja2.Template(
-        template.read_text(encoding="utf-8"),
-        finalize=_cell,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    return page.render(
-        sentence=sentence(experiments),
-        experiments=experiments.to_dict("index"),
-        statuses=STATUSES,
-        parts=claims_by_title,
-    )
-
-
-def draw(experiments: DataFrame) -> None:
-    """Draw the verdicts: one bar per experiment, with its claims by status.
-
-    Parameters
-    ----------
-    experiments : DataFrame
-        The experiments with their verdicts, from `verdicts`.
-    """
-    from fairlib import plots
-
-    plots.use_style()
-    counts = experiments[[*_COLOUR_AND_HATCH]].set_axis(experiments["title"])
-    shares = counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
-    figure, ax = plots.plt.subplots(figsize=(plots.WIDTH, 0.9 + 0.24 * len(counts)))
-    shares.plot.barh(
-        stacked=True,
-        ax=ax,
-        color=[colour for colour, _ in _COLOUR_AND_HATCH.values()],
-        edgecolor="black",
-        linewidth=0.6,
-        width=0.8,
-    )
-
-    for bars, status in zip(ax.containers, counts, strict=True):
-        _, hatch = _COLOUR_AND_HATCH[status]
-        ax.bar_label(
-            bars,  # type: ignore[arg-type]  # `barh` adds containers of bars only
-            labels=counts[status].astype(str).replace("0", ""),
-            label_type="center",
-            fontsize=8,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4},
-        )
-        plots.plt.setp(bars, hatch=hatch)
-    for place, verdict in enumerate(experiments["verdict"]):
-        ax.text(1.02, place, verdict, va="center", fontsize=8)
-
-    ax.set_xlabel("share of an experiment's claims that could have failed")
-    ax.set(ylabel="", xlim=(0, 1))
-    ax.invert_yaxis()
-    ax.legend(ncols=3, loc="lower right", bbox_to_anchor=(1.2, 1.0), frameon=False)
-    caption = f"{sentence(experiments)} (figures/ledger.csv)."
-    plots.save(figure, "ledger", caption=caption)
-
-
-def main(arguments: list[str]) -> None:
-    """Write figures/ledger.{csv,md,svg,png} from what the notebooks recorded.
-
-    Parameters
-    ----------
-    arguments : list of str
-        The words after `python -m fairlib ledger`; there are none but `--help`.
-    """
-    parser = argparse.ArgumentParser(
-        prog="python -m fairlib ledger",
-        description="Write figures/ledger.{csv,md,svg,png} from the notebooks' parts.",
-    )
-    parser.parse_args(arguments)
-
-    table = assemble()
-    experiments = verdicts(table)
-    page = as_markdown(table, experiments)
-    write_csv(table, FIGURES / "ledger.csv")
-    draw(experiments)
-    write_whole(
-        FIGURES / "ledger.md", lambda path: path.write_text(page, encoding="utf-8")
-    )
-    sys.stdout.write(f"ledger: {sentence(experiments)}\n")
+    with_model = reproduced["kind"].isin(_WITH_A_MODEL).sum()
+    return f"{headline}, {with_model or 'none'} of them with a trained model"
 
 
 def _read(path: Path) -> DataFrame:
     """Read a table whose values are all text."""
     return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def _place_of_kind(kinds: Series) -> Series:
+    """Return the place of each kind in `KINDS`."""
+    for kind in kinds:
+        check_word("kind", kind, KINDS)
+    return kinds.map(KINDS.index)
 
 
 def _check_answers(
@@ -505,7 +431,7 @@ def _computed_numbers(row: Series, value: Value | None, basis: str) -> ndarray |
                 f"found {value!r}"
             )
         return None
-    if value is None and basis == "substitute":
+    if value is None and basis != "input":
         return None
 
     printed = _printed_numbers(row)
@@ -531,6 +457,8 @@ def _agrees(row: Series, computed: ndarray, basis: str) -> bool:
         distance = abs(computed[0] - float(printed[0]))
         if distance <= float(row["error"]):
             return True
+    if row["kind"] == "threshold":
+        return _equal_after_rounding_up(row["printed"], computed[0])
     return all(map(_equal_after_rounding, printed, computed))
 
 
@@ -547,6 +475,17 @@ def _equal_after_rounding(printed: str, value: float) -> bool:
     unit_of_last_digit = Decimal(1).scaleb(int(number.as_tuple().exponent))
     distance = abs(Decimal(value) - number)
     return distance <= unit_of_last_digit * _TOLERANCE_IN_UNITS
+
+
+def _equal_after_rounding_up(printed: str, value: float) -> bool:
+    """Return whether a value, rounded up to the printed digits, is what is printed.
+
+    The smallest value that suffices may only be rounded up: what is smaller does not.
+    """
+    unit_of_last_digit = Decimal(1).scaleb(int(Decimal(printed).as_tuple().exponent))
+    negligible = unit_of_last_digit / 10**6
+    shortfall = Decimal(printed) - Decimal(value)
+    return -negligible <= shortfall < unit_of_last_digit - negligible
 
 
 def _printed_text(row: Series) -> str:
@@ -581,8 +520,3 @@ def _with_genuine_files(experiments: DataFrame, claims: DataFrame) -> DataFrame:
     result = experiments.copy()
     result.update(changed.assign(stand_in=""))
     return result
-
-
-def _cell(value: object) -> str:
-    """Write a value for a cell of a Markdown table."""
-    return str(value).replace("|", "\\|")

@@ -1,0 +1,189 @@
+"""How an audit writes one comparison as a sentence."""
+
+from typing import Any
+
+import numpy as np
+
+from fairlib.auditing.questions import Questions
+from fairlib.auditing.rates import COST
+from fairlib.auditing.setting import Setting
+from fairlib.auditing.wording import amount, digits, level
+
+# The columns that change their places if the two sides of a comparison do.
+_SIDES = (
+    ("group", "against"),
+    ("n", "n_against"),
+    ("value", "value_against"),
+    ("units", "units_against"),
+    ("crude", "crude_against"),
+)
+
+
+def is_worse_off(row: Any, questions: Questions) -> bool:
+    """Whether the group of a row is worse off than those it is compared with.
+
+    The side with more errors is worse off, and the side that gets the favourable
+    prediction less often. If it is open what is favourable, the higher side counts.
+    """
+    higher = row.difference > 0
+    if row.question != "selection" or questions.favourable is None:
+        return higher
+
+    favourable = questions.counts.classes[questions.favourable]
+    return not higher if row.class_name == favourable else higher
+
+
+def with_worse_off_first(row: Any, questions: Questions) -> Any:
+    """Return the row of a pair of groups with the group first that is worse off.
+
+    So the subject of a sentence does not depend on how the groups are spelled. Groups
+    that are compared with everyone else, or with a reference, stay where they are.
+    """
+    pairs = {family.attribute for family in questions.families if family.is_pair}
+    if row.attribute not in pairs or is_worse_off(row, questions):
+        return row
+
+    exchanged = {
+        "difference": -row.difference,
+        "low": -row.high,
+        "high": -row.low,
+    }
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exchanged["ratio"] = float(np.divide(1.0, row.ratio))
+        exchanged["ratio_low"] = float(np.divide(1.0, row.ratio_high))
+        exchanged["ratio_high"] = float(np.divide(1.0, row.ratio_low))
+    for first, second in _SIDES:
+        if hasattr(row, first):
+            exchanged[first] = getattr(row, second)
+            exchanged[second] = getattr(row, first)
+    return row._replace(**exchanged)
+
+
+def comparison(row: Any, setting: Setting) -> str:
+    """Say how a group fares against another one, with the interval of the gap."""
+    rate = setting.every_rate[row.rate]
+    over = "over" if rate.uses_probability else "of"
+    fares = rate.words.format(
+        value=level(row, row.value), n=f"{row.n:,}", c=f"‘{row.class_name}’"
+    )
+    text = (
+        f"{fares}, against {level(row, row.value_against)} {over} "
+        f"{row.n_against:,} for {row.against}: {difference(row)}"
+    )
+    if not setting.columns.within:
+        return f"{text}."
+
+    return (
+        f"{text}. These are means over the strata of {setting.columns.within!r}; over "
+        f"all cases, whatever their stratum, it is {level(row, row.crude)} against "
+        f"{level(row, row.crude_against)}{_reversed(row)}."
+    )
+
+
+def _reversed(row: Any) -> str:
+    """Say so if the difference over all cases points the other way."""
+    if (row.crude - row.crude_against) * row.difference < 0:
+        return ", which points the other way"
+    return ""
+
+
+def chance(row: Any) -> str:
+    """Say how often chance leads to a finding like this one."""
+    if row.verdict == "shown":
+        return f"chance leads to such a claim in {chance_of(row.p_corrected)} audits"
+    return f"chance does this in {chance_of(row.p)} audits"
+
+
+def needed(row: Any, setting: Setting) -> str:
+    """Say how many more cases would settle a comparison that is not shown."""
+    return "" if row.verdict == "shown" else _needed(row, setting)
+
+
+def _needed(row: Any, setting: Setting) -> str:
+    """Say how many more cases would settle a comparison."""
+    share = f"{100 * setting.power:g} of 100 audits"
+    if row.settled_by < 1:
+        return f"A new sample of this size would settle it in about {share}."
+
+    if np.isfinite(row.settled_by):
+        rate = setting.every_rate[row.rate]
+        units = "sources with cases" if setting.columns.source else setting.unit
+        if rate.qualifies:
+            units += f" {rate.qualifies.format(c=f'‘{row.class_name}’')}"
+        needed = f"{row.settled_by:,.0f} more {units} of {row.more_of}"
+        return f"About {needed} would settle it."
+
+    # If more cases of the group would not do, more of all groups are needed.
+    decimals = 1 if row.settled_growth < 10 else 0
+    times = f"{row.settled_growth:,.{decimals}f} times as many"
+    return f"About {times} {setting.unit} of all groups would settle it."
+
+
+def size(row: Any, setting: Setting) -> str:
+    """Say whether a shown difference is as large as its margins, in points and ratio.
+
+    A difference can be small in points and large as a ratio. Then both are said.
+    """
+    if row.verdict != "shown" or not row.size:
+        return ""
+
+    margin = margin_of(row)
+    sentences = {
+        "beyond": f"It is at least {margin}.",
+        "within": f"It is less than {margin}.",
+        "open": f"Whether it is {margin} or more is open.",
+    }
+    texts = [sentences[row.size]]
+    if row.size != "beyond" and row.ratio_size in ("beyond", "open"):
+        ratio = f"{row.ratio:.2f} [{row.ratio_low:.2f}, {row.ratio_high:.2f}]"
+        limits = f"{setting.ratio_margin:g} to {1 / setting.ratio_margin:g}"
+        outside = {
+            "beyond": f"As a ratio it is large: {ratio} lies outside {limits}.",
+            "open": f"Whether the ratio, {ratio}, lies outside {limits} is open.",
+        }
+        texts.append(outside[row.ratio_size])
+    return " ".join(texts)
+
+
+def margin_of(row: Any) -> str:
+    """Write the margin of a comparison with its unit."""
+    if row.rate == COST:
+        return f"{row.margin:g}"
+    return f"{100 * row.margin:g} points"
+
+
+def difference(row: Any) -> str:
+    """Write a difference with its interval, such as "3.1 points more [1 to 5 more]"."""
+    direction = "more"
+    opposite = "less"
+    near = row.low
+    far = row.high
+    if row.difference < 0:
+        direction, opposite = opposite, direction
+        near, far = far, near
+
+    write = amount if row.rate == COST else digits
+    unit = "" if row.rate == COST else " points"
+    start = write(abs(near))
+    if near * row.difference < 0:
+        start += f" {opposite}"
+    size = f"{write(abs(row.difference))}{unit}"
+    return f"{size} {direction} [{start} to {write(abs(far))} {direction}]"
+
+
+def apart(row: Any) -> str:
+    """Write how far two sides are apart, such as "5.4 points apart [1.8, 9.1]"."""
+    write = amount if row.rate == COST else digits
+    unit = "" if row.rate == COST else " points"
+    ends = (row.low, row.high) if row.difference >= 0 else (-row.high, -row.low)
+    low, high = (write(end).replace("-", "−") for end in ends)
+    return f"{write(abs(row.difference))}{unit} apart [{low}, {high}]"
+
+
+def chance_of(p: float) -> str:
+    """Write a p-value as a share of audits."""
+    if p < 0.0001:
+        return "fewer than 1 in 10,000"
+    if p < 0.1:
+        return f"at most {100 * p:.2g}% of"
+    return f"at most {100 * p:.0f}% of"
