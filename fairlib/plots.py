@@ -35,6 +35,7 @@ from seaborn.utils import relative_luminance
 from fairlib.data import FIGURES, write_whole
 
 WIDTH = 6.5  # inches: the text width of a page
+NARROW = 3.6  # inches: a telephone shows this much at the size of a page
 
 # Okabe and Ito's palette, ordered so that neighbours also differ in grey. MARKERS are a
 # second signal beside the colour.
@@ -81,7 +82,9 @@ def save(figure: Figure, name: str, *, caption: str) -> Figure:
     figure : Figure
         A figure with a constrained layout, which is the default after `use_style`.
     name : str
-        The files are called `figures/<name>.png` and `figures/<name>.svg`.
+        The files are called `figures/<name>.png` and `figures/<name>.svg`. A variant
+        of a figure for telephones is `NARROW` inches wide, and its name ends in
+        "_narrow".
     caption : str
         What data the figure shows, what the intervals are, and n.
 
@@ -90,8 +93,8 @@ def save(figure: Figure, name: str, *, caption: str) -> Figure:
     Figure
         The same figure.
     """
-    lines = wrap(caption, _LETTERS_PER_LINE)
     width, height = figure.get_size_inches()
+    lines = wrap(caption, int(_LETTERS_PER_LINE * width / WIDTH))
     added = _LINE_HEIGHT * len(lines) + _CAPTION_MARGINS
     total_height = height + added
 

@@ -58,6 +58,15 @@ def test_caption_is_in_the_picture_and_below_the_axes(desk):
     assert box.y1 <= figure.axes[0].get_tightbbox().y0
 
 
+def test_a_caption_fits_the_width_of_a_narrow_figure(desk):
+    figure = example()
+    figure.set_size_inches(plots.NARROW, 3)
+    plots.save(figure, "a_narrow", caption="Source: somebody measured. " * 10)
+    FigureCanvasAgg(figure).draw()
+    caption = next(text for text in figure.texts if "Source" in text.get_text())
+    assert caption.get_window_extent().x1 <= figure.bbox.x1
+
+
 def test_the_svg_has_its_caption_as_a_description_and_no_room_for_it(desk):
     figure = example()
     height = figure.get_figheight()
