@@ -4,7 +4,6 @@ import os
 import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import pandas as pd
 import pyarrow
 import pyarrow.dataset
 import pytest
+from timing import quicker_than, slowness
 
 import fairlib
 from fairlib import tables
@@ -342,14 +342,9 @@ def test_a_billion_counted_cases_take_seconds_and_too_many_are_refused(
     (tmp_path / "p.csv").write_text(
         "sex,label,prediction,n\n" + "".join(f"{row},4000000000\n" for row in rows)
     )
-    start = time.process_time()
-    main(
-        ["audit", str(tmp_path / "p.csv"), "--group", "sex", *ROLES[3:], "--count", "n"]
-    )
-    assert (
-        time.process_time() - start < 5
-        and "32,000,000,000 cases" in capsys.readouterr().out
-    )
+    command = ["audit", str(tmp_path / "p.csv"), "--group", "sex"]
+    assert quicker_than(15, lambda: main([*command, *ROLES[3:], "--count", "n"]))
+    assert "32,000,000,000 cases" in capsys.readouterr().out
     many = "".join(f"{row},{2**53}\n" for row in rows)
     (tmp_path / "p.csv").write_text("sex,label,prediction,n\n" + many * 200)
     assert "more than can be counted (2^63)" in fails(
@@ -599,7 +594,7 @@ def test_the_process_and_a_letter_that_the_terminal_does_not_know(path):
 
 
 @pytest.mark.slow
-def test_300_000_rows_take_less_than_15_seconds_and_2_gigabytes(tmp_path):
+def test_300_000_rows_take_some_seconds_and_little_memory(tmp_path):
     rng = np.random.default_rng(0)
     n = 300_000
     frame = pd.DataFrame(
@@ -636,11 +631,13 @@ def test_300_000_rows_take_less_than_15_seconds_and_2_gigabytes(tmp_path):
         "prediction",
     ]
     command += ["--source", "person", "--html", str(tmp_path / "r.html")]
+    slow = slowness()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0 and "300,000 cases" in done.stdout
-    # Processor seconds, so that what else the machine does makes no difference;
-    # a million rows took 14 s and 1.0 GB when this was written.
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 15
-    assert after.ru_maxrss < 2 * 2**20  # kilobytes
+    # It took 9 s and 0.6 GB when this was written. Continuous integration once took
+    # 16 s; the limit is there to notice work that grows with the square of the rows.
+    taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert taken < 40 * max(1, slow, slowness())
+    assert after.ru_maxrss < 1.5 * 2**20  # kilobytes

@@ -1,11 +1,10 @@
 """Inputs that an audit must refuse, and inputs that look odd and must pass."""
 
-import time
-
 import numpy as np
 import pandas as pd
 import pytest
 from test_auditing import BINARY, people
+from timing import quicker_than
 
 import fairlib
 from fairlib.__main__ import main
@@ -358,10 +357,10 @@ def test_a_confidence_of_nearly_1_answers_in_seconds_and_says_what_is_left_out(
     confidence,
 ):
     frame = people(2000, unfair=0.3)
-    start = time.process_time()
-    report = fairlib.audit(frame, group=["sex", "age"], **BINARY, confidence=confidence)
+    options = {"group": ["sex", "age"], **BINARY, "confidence": confidence}
+    report = fairlib.audit(frame, **options)
     page = report.to_html()
-    assert time.process_time() - start < 5
+    assert quicker_than(15, lambda: fairlib.audit(frame, **options).to_html())
     assert report.metrics[["low", "p", "p_corrected"]].isna().all().all()
     assert report.metrics["value"].notna().any()
     (note, _) = report.metrics.attrs["notes"]
