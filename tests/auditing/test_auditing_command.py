@@ -594,9 +594,9 @@ def test_the_process_and_a_letter_that_the_terminal_does_not_know(path):
 
 
 @pytest.mark.slow
-def test_300_000_rows_take_some_seconds_and_little_memory(tmp_path):
+def test_100_000_rows_take_some_seconds_and_little_memory(tmp_path):
     rng = np.random.default_rng(0)
-    n = 300_000
+    n = 100_000
     frame = pd.DataFrame(
         {
             "sex": rng.choice(["female", "male"], n),
@@ -606,7 +606,7 @@ def test_300_000_rows_take_some_seconds_and_little_memory(tmp_path):
             "label": rng.integers(0, 2, n),
             "prediction": rng.integers(0, 2, n),
             "score": rng.random(n).round(4),
-            "person": rng.integers(0, 90_000, n),
+            "person": rng.integers(0, 30_000, n),
         }
     )
     frame.to_csv(tmp_path / "big.csv", index=False)
@@ -635,9 +635,9 @@ def test_300_000_rows_take_some_seconds_and_little_memory(tmp_path):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert done.returncode == 0 and "300,000 cases" in done.stdout
-    # It took 9 s and 0.6 GB when this was written. Continuous integration once took
-    # 16 s; the limit is there to notice work that grows with the square of the rows.
+    assert done.returncode == 0 and "100,000 cases" in done.stdout
+    # It took 5 s and 0.4 GB when this was written. The limit is there to notice work
+    # that grows with the square of the rows.
     taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert taken < 40 * max(1, slow, slowness())
-    assert after.ru_maxrss < 1.5 * 2**20  # kilobytes
+    assert taken < 30 * max(1, slow, slowness())
+    assert after.ru_maxrss < 2**20  # kilobytes
