@@ -70,6 +70,52 @@ def use_style() -> None:
     plt.style.use(Path(__file__).with_suffix(".mplstyle"))
 
 
+def page(
+    narrow: bool,
+    *,
+    panels: tuple[int, int] = (1, 1),
+    heights: tuple[float, float],
+    **options: Any,
+) -> tuple[Figure, Any]:
+    """Return a figure and its axes, for a page or for a phone.
+
+    Parameters
+    ----------
+    narrow : bool
+        Whether the figure is for a phone. Its panels then stand below each other.
+    panels : (int, int), default (1, 1)
+        Rows and columns of panels on a page.
+    heights : (float, float)
+        The height of the figure in inches, on a page and on a phone.
+    **options
+        Further arguments of `matplotlib.pyplot.subplots`.
+
+    Returns
+    -------
+    Figure
+        An empty figure.
+    ndarray of Axes
+        The panels, in one row.
+
+    Examples
+    --------
+    >>> figure, (left, right) = page(True, panels=(1, 2), heights=(2.5, 5))
+    >>> [float(length) for length in figure.get_size_inches()]
+    [3.6, 5.0]
+    >>> plt.close(figure)
+    """
+    rows, columns = panels
+    if narrow:
+        shape = rows * columns, 1
+        size = NARROW, heights[1]
+    else:
+        shape = panels
+        size = WIDTH, heights[0]
+
+    figure, axes = plt.subplots(*shape, figsize=size, squeeze=False, **options)
+    return figure, axes.ravel()
+
+
 def save(figure: Figure, name: str, *, caption: str) -> Figure:
     """Write a figure to `figures/`, as PNG and as SVG, and close it.
 

@@ -14,7 +14,7 @@ FLOORS = (
     ("interval", "tables", "data"),
     ("bernstein", "metrics", "amplification", "plots"),
     ("intervals", "ledger"),
-    ("auditing", "recipes"),
+    ("auditing", "recipes", "drawings"),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 DOORS = {"__init__", "__main__"}  # they name rooms, and import none by themselves

@@ -82,6 +82,15 @@ def test_the_svg_has_its_caption_as_a_description_and_no_room_for_it(desk):
     )  # text is drawn as paths
 
 
+def test_a_page_for_phones_has_its_panels_below_each_other(desk):
+    wide, panels = plots.page(False, panels=(1, 2), heights=(2, 4))
+    narrow, stacked = plots.page(True, panels=(1, 2), heights=(2, 4))
+    assert wide.get_size_inches().tolist() == [plots.WIDTH, 2]
+    assert narrow.get_size_inches().tolist() == [plots.NARROW, 4]
+    assert panels[0].get_position().y0 == panels[1].get_position().y0
+    assert stacked[0].get_position().y0 > stacked[1].get_position().y0
+
+
 def test_a_simulation_says_so_in_the_svg_too(desk):
     figure = example()
     height = figure.get_figheight()
