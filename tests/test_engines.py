@@ -2,7 +2,9 @@
 
 import datetime
 import shutil
+import warnings
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -371,6 +373,33 @@ def test_missing_values_are_named(held_by, frame):
     lacking = frame.assign(label=frame["label"].where(frame.index > 4, None))
     with pytest.raises(ValueError, match=r"column 'label' has 5 missing value\(s\)"):
         fairlib.measure(held_by(lacking))
+
+
+def test_dask_is_read_without_the_announcement_of_narwhals(frame, monkeypatch):
+    """Since 2.29 narwhals announces a package of its own for Dask at every call."""
+    dask = pytest.importorskip("dask.dataframe")
+    from_native = nw.from_native
+
+    def announcing(table):
+        warnings.warn("Dask support is moving out of Narwhals", FutureWarning, 2)
+        return from_native(table)
+
+    monkeypatch.setattr(nw, "from_native", announcing)
+    parts = dask.from_pandas(frame, npartitions=2)
+    assert "group" in tables.opening.schema(parts)
+
+
+def test_a_narwhals_that_no_longer_reads_dask_is_named(frame, monkeypatch):
+    dask = pytest.importorskip("dask.dataframe")
+
+    def unable(table):
+        raise TypeError(f"unsupported: {type(table)}")
+
+    monkeypatch.setattr(nw, "from_native", unable)
+    with pytest.raises(ValueError, match="run pip install narwhals-dask"):
+        fairlib.measure(dask.from_pandas(frame, npartitions=2))
+    with pytest.raises(ValueError, match="must be a frame that narwhals knows"):
+        fairlib.measure(dask.from_pandas(frame, npartitions=2)["group"])
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Open any table: as a frame that an engine holds, or to be read part by part."""
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,6 +170,9 @@ def _opened(table: object) -> Frame | _ReadInBatches:
     if _is_hugging_face_dataset(table):
         return _HuggingFaceDataset(table)
 
+    if _is_dask_frame(table):
+        return _opened_dask_frame(table)
+
     frame = _with_categories(table) if isinstance(table, DataFrame) else table
     try:
         return nw.from_native(frame)  # type: ignore[call-overload]
@@ -178,6 +182,27 @@ def _opened(table: object) -> Frame | _ReadInBatches:
             "DuckDB, Dask, PySpark, ...), a datasets.Dataset or the path of Parquet "
             f"files, found {type(table).__name__}"
         ) from None
+
+
+def _is_dask_frame(table: object) -> bool:
+    """Return whether a table is a Dask frame, without importing Dask."""
+    kind = type(table)
+    return kind.__module__.startswith("dask") and kind.__name__ == "DataFrame"
+
+
+def _opened_dask_frame(table: object) -> Frame:
+    """Return a Dask frame as a frame that narwhals knows."""
+    with warnings.catch_warnings():
+        # Since 2.29 narwhals announces that a package of its own will read Dask frames.
+        # What it has built in works until then; afterwards the error names the package.
+        warnings.filterwarnings("ignore", "Dask support is moving", FutureWarning)
+        try:
+            return nw.from_native(table)  # type: ignore[call-overload]
+        except (TypeError, ImportError):
+            raise ValueError(
+                f"narwhals {nw.__version__} does not read Dask frames without another "
+                "package: run pip install narwhals-dask"
+            ) from None
 
 
 def _is_read_in_batches(table: object) -> bool:
