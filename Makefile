@@ -4,8 +4,10 @@ VENV      := .venv
 BIN       := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-NOTEBOOKS := $(sort $(wildcard notebooks/[0-9][0-9]*_*.ipynb))
-LONG      := $(filter $(addprefix notebooks/,04% 05% 10% 12%),$(NOTEBOOKS))
+LESSONS   := $(sort $(wildcard notebooks/[0-9][0-9]*_*.ipynb))
+DOSSIERS  := $(sort $(wildcard notebooks/dossier/[0-9][0-9]*_*.ipynb))
+NOTEBOOKS := $(DOSSIERS) $(LESSONS)
+LONG      := $(filter $(addprefix notebooks/dossier/,04% 05% 10% 12%),$(NOTEBOOKS))
 EXECUTED  := $(patsubst notebooks/%,build/%,$(LONG) $(filter-out $(LONG),$(NOTEBOOKS)))  # two cores then end together
 SOURCES   := $(shell find fairlib -type f -not -name '*.pyc' -not -path 'fairlib/recipes/training/*') notebooks/execute.py
 DATA      := $(shell find data/bundled data/published data/templates -type f)
@@ -54,8 +56,8 @@ bench: | $(INSTALLED)  ## measure speed beside other libraries, and how often au
 lab: $(INSTALLED)  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
-student: $(INSTALLED)  ## write the notebooks without the exercises' solutions to build/student/
-	@$(BIN)/python notebooks/execute.py --student build/student $(NOTEBOOKS)
+student: $(INSTALLED)  ## write the lessons without the exercises' solutions to build/student/
+	@$(BIN)/python notebooks/execute.py --student build/student $(LESSONS)
 
 lint: $(INSTALLED)  ## check style, types and complexity, and that the notebooks are stored without outputs
 	$(BIN)/ruff check .
@@ -104,7 +106,7 @@ $(VENV)/.site: site/requirements.lock | $(INSTALLED)
 
 # An executed notebook, or the ledger, of which a figure or table was deleted since does not count as done. This runs
 # while make reads this file, because afterwards make no longer looks.
-$(shell for list in build/*.outputs; do test -e "$$list" || continue; while read -r file; do \
+$(shell for list in build/*.outputs build/dossier/*.outputs; do test -e "$$list" || continue; while read -r file; do \
     test -e "$$file" || rm -f "$${list%outputs}ipynb" "$${list%outputs}done"; done <"$$list"; done)
 
 build/%.ipynb: notebooks/%.ipynb $(SOURCES) $(DATA) build/originals.txt | $(INSTALLED)

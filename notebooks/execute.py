@@ -1,7 +1,7 @@
 """Run a notebook from top to bottom through nbconvert, check or strip one, or copy it.
 
 python notebooks/execute.py notebooks/01_mnli_genres.ipynb build/01_mnli_genres.ipynb
-python notebooks/execute.py --check notebooks/*.ipynb
+python notebooks/execute.py --check notebooks/*.ipynb notebooks/dossier/*.ipynb
 python notebooks/execute.py --strip notebooks/01_mnli_genres.ipynb
 python notebooks/execute.py --student build/student notebooks/*.ipynb
 """
@@ -129,7 +129,10 @@ def _runner(sockets: Path) -> Runner:
 def _list_outputs(source: Path, target: Path) -> None:
     """Write what the notebook wrote, so that `make` runs it again if a file is lost."""
     number = source.stem.split("_")[0]
-    figures = ROOT.glob(f"figures/{number}_*")
+    folder = ROOT / "figures"
+    if source.parent.name == "dossier":
+        folder /= "dossier"
+    figures = folder.glob(f"{number}_*")
     answers = ROOT.glob(f"build/ledger/{source.stem}.csv")
     lines = [f"{path.relative_to(ROOT)}\n" for path in sorted([*figures, *answers])]
     target.with_suffix(".outputs").write_text("".join(lines))

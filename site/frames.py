@@ -1,8 +1,8 @@
-"""Draw the notebooks' widgets at some of their settings, for readers of the site.
+"""Draw the lessons' widgets at some of their settings, for readers of the site.
 
 No Python runs on the site. `FRAMES` lists the settings. Each picture, or table, comes
-from the function that the notebook gives to its widget. For each notebook, the folder
-build/frames/<notebook> holds the pictures, named by the places of their values
+from the function that the notebook gives to its widget. For each lesson, the folder
+build/frames/<lesson> holds the pictures, named by the places of their values
 (`0-2-1.svg`), and controls.html: the controls, and what `_static/frames.js` writes
 beside the picture, or in its place.
 
@@ -38,7 +38,7 @@ from fairlib.plots import save
 
 BUILT = ROOT / "build" / "frames"
 # The tags of cells on which no widget rests
-APART = {"hosted", "exercise", "stub", "solution", "check"}
+APART = {"hosted", "stub", "solution", "check"}
 SLIDERS = (ipywidgets.IntSlider, ipywidgets.FloatSlider)
 ALLOWED = (*SLIDERS, ipywidgets.SelectionSlider, ipywidgets.Dropdown, ipywidgets.Text)
 SOURCE = re.compile(r"(Data: |Computed |No data ).*")
@@ -63,40 +63,6 @@ FRAMES = {
         "men, drawn from those that were checked: difference of the shares with a "
         "lost gender, with Newcombe's intervals. Google, English to Hebrew.",
         {"n": (20, 100, 300, 1000), "draw": (1, 2, 3, 4)},
-    ),
-    "01_mnli_genres": Frames(
-        "Half-width of a 95 % Bernstein interval (eq. 3, C = 1) and its two parts, "
-        "for a smaller group with the share gamma and a mean squared cost on both "
-        "sides; the dots are at n and at four times n.",
-        {
-            "n": (100, 500, 2000, 5000),
-            "gamma": (0.02, 0.1, 0.3, 0.5),
-            "mean_square": (0.01, 0.05, 0.25, 1.0),
-        },
-    ),
-    "03_one_framework": Frames(
-        "The metrics of Table 2 and its variants that fit these answers.", {}
-    ),
-    "08_celeba": Frames(
-        "t intervals over the runs (left), and the half-width from 2 to 30 runs if "
-        "further ones vary as much as the five that there are (right, the mark at the "
-        "number that is chosen).",
-        {"runs": (2, 3, 5, 10, 30), "confidence": (0.8, 0.95, 0.99)},
-    ),
-    "09_where_amplification_misleads": Frames(
-        "T→A as the base rates move from uniform to the labor force; the marks are at "
-        "the weight that is chosen.",
-        {"weight": tuple(step / 20 for step in range(21))},
-    ),
-    "13_what_printed_tables_give_away": Frames(
-        "Lines: what a mean of so many runs can be, if each is a share of so many "
-        "images; band: what is printed so. Of the dev set, 30 images show an "
-        "airplane, 51 a teddy bear, 203 a bicycle and 537 a car.",
-        {
-            "printed": ("1.23", "1.33", "6.60", "6.67", "7.88"),
-            "runs": (1, 5, 10),
-            "images": (30, 51, 203, 537),
-        },
     ),
 }
 

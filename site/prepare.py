@@ -25,6 +25,7 @@ from fairlib import coverage, ledger
 from fairlib.data import FIGURES, ROOT
 
 HERE = Path(__file__).resolve().parent
+NOTEBOOKS = ROOT / "notebooks"
 BUILT = ROOT / "build" / "site"
 FRAMES = ROOT / "build" / "frames"
 PAPERS = {
@@ -41,18 +42,20 @@ AUTHORS = {
 # and the names of other pages
 GROUPS = {
     "Start": (("00",), ("calculators",)),
-    "Paper 1: how sure?": (("01", "02"), ()),
-    "Paper 2: which measure?": (("03", "04", "05"), ()),
-    "Paper 3: amplified?": (("06", "07", "08", "09"), ()),
-    "Beyond the papers": (("1",), ("audit",)),
+    "Lessons on paper 1: how sure?": (("01", "02", "03"), ()),
+    "Lessons on paper 2: which measure?": (("04", "05", "06", "07"), ()),
+    "Lessons on paper 3: amplified?": (("08", "09", "10", "11", "12"), ()),
+    "Lessons beyond the papers": (("1", "2"), ("audit",)),
+    "Dossiers: the evidence": (("dossier/",), ()),
     "The record": ((), ("ledger", "found_in_the_papers", "checked_against")),
     "The package": ((), ("api", "CONTRIBUTING")),
 }
-# Notebooks whose widget has a calculator of its own -> its place on that page
+# Lessons whose widget, if they have one, has a calculator of its own -> its place on
+# that page
 CALCULATORS = {
     "02_winobias_curve": "sample-size-calculator",
-    "06_what_amplification_measures": "painting-calculator",
-    "10a_tighter_intervals": "width-calculator",
+    "08_what_amplification_measures": "painting-calculator",
+    "13_five_intervals": "width-calculator",
 }
 DOCUMENTS = (
     "docs/found_in_the_papers.md",
@@ -82,10 +85,16 @@ def caption(figure: Path) -> str:
     return " ".join(description.text.split())
 
 
-def figure_html(figure: Path, *, to_root: str = "../", eager: bool = False) -> str:
+def to_root(name: str) -> str:
+    """Return the way from a notebook's page to the folder above all pages."""
+    return "../" * (1 + name.count("/"))
+
+
+def figure_html(figure: Path, *, above: str = "../", eager: bool = False) -> str:
     """Return a figure as HTML: its SVG, linked, with its caption as text.
 
-    The first sentence of the caption is the text in place of the picture.
+    The first sentence of the caption is the text in place of the picture. `above` is
+    the way from the page to the folder above `figures`.
     """
     text = caption(figure)
     short = re.split(r"(?<=[^.\d][.:]) (?=[A-Z])", text.replace("$", ""))[0]
@@ -98,7 +107,8 @@ def figure_html(figure: Path, *, to_root: str = "../", eager: bool = False) -> s
     svg = ElementTree.parse(figure).getroot()
     width = svg.get("width").removesuffix("pt")
     height = svg.get("height").removesuffix("pt")
-    address = f"{to_root}figures/{figure.name}"
+    folder = "figures/dossier" if figure.parent.name == "dossier" else "figures"
+    address = f"{above}{folder}/{figure.name}"
     loading = "" if eager else ' loading="lazy"'
     picture = (
         f'<img src="{address}" alt="{escape(short)}" '
@@ -144,7 +154,9 @@ def moved(name: str, figure: Path, frames: Path) -> str:
     return f"```{{raw}} html\n{opening}>\n{form}{rest}\n```"
 
 
-def outputs_of(cell, figures: Path, *, without: Collection[str] = ()) -> list:
+def outputs_of(
+    cell, figures: Path, *, above: str = "../", without: Collection[str] = ()
+) -> list:
     """Return a cell's outputs for the site, without widgets.
 
     Pictures that the cell saves are replaced by the saved figures, in their order,
@@ -162,9 +174,12 @@ def outputs_of(cell, figures: Path, *, without: Collection[str] = ()) -> list:
         if not (saves_figures and "image/png" in data):
             kept.append(output)
         elif names:
-            kept.append(_html(figure_html(figures / f"{names.pop(0)}.svg")))
+            figure = figures / f"{names.pop(0)}.svg"
+            kept.append(_html(figure_html(figure, above=above)))
 
-    not_shown = [_html(figure_html(figures / f"{name}.svg")) for name in names]
+    not_shown = [
+        _html(figure_html(figures / f"{name}.svg", above=above)) for name in names
+    ]
     return not_shown + kept
 
 
@@ -198,7 +213,9 @@ def transformed(notebook, *, name: str, figures: Path = FIGURES, frames: Path = 
             shown = nbformat.from_dict(cell)
             shown.metadata = nbformat.NotebookNode()
             if cell.cell_type == "code":
-                shown.outputs = outputs_of(shown, figures, without=drawn_by_widget)
+                shown.outputs = outputs_of(
+                    shown, figures, above=to_root(name), without=drawn_by_widget
+                )
                 shown.metadata |= _metadata_of_code(cell.source, tags)
             else:
                 shown.source = _boxed(cell.source, tags)
@@ -236,10 +253,16 @@ def _boxed(source: str, tags: set[str]) -> str:
 def _with_downloads(source: str, name: str) -> str:
     """Return a notebook's first cell with links to the notebook behind the title."""
     title, _, rest = source.partition("\n")
+    stem = Path(name).name
+    students = "."
+    if stem == name:
+        students = (
+            f', or <a href="student/{stem}.ipynb" download>its copy without '
+            "solutions</a>."
+        )
     download = (
-        f'<p class="fetch"><a href="{name}.ipynb" download>Download this notebook</a> '
-        f'and run it yourself, or <a href="student/{name}.ipynb" download>'
-        "its copy without solutions</a>.</p>"
+        f'<p class="fetch"><a href="{stem}.ipynb" download>Download this notebook</a> '
+        f"and run it yourself{students}</p>"
     )
     return f"{title}\n\n{download}\n\n{rest}"
 
@@ -251,7 +274,9 @@ def linked(text: str, pages: dict[str, str]) -> str:
         words, target = link.groups()
         if target.startswith(("http", "#")):
             return link.group()
-        page = pages.get(Path(target.split("#")[0]).stem)
+        path = Path(target.split("#")[0])
+        in_dossier = "dossier/" if path.parent.name == "dossier" else ""
+        page = pages.get(f"{in_dossier}{path.stem}")
         return f"[{words}]({page})" if page else words
 
     return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", lead, text)
@@ -282,7 +307,7 @@ def facts(notebooks: dict[str, str]) -> dict:
     ]
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    questions = re.findall(r"\(notebooks/(\w+)\.ipynb\) \| (.*?) \|", readme)
+    questions = re.findall(r"\(notebooks/([\w/]+)\.ipynb\) \| (.*?) \|", readme)
 
     return {
         "bound": coverage.observed_size("bernstein_maximal", error=0.2),
@@ -300,7 +325,7 @@ def facts(notebooks: dict[str, str]) -> dict:
         "metrics": fairlib.METRICS,
         "methods": fairlib.bounds.METHODS,
         "figure": lambda name: figure_html(
-            FIGURES / f"{name}.svg", to_root="", eager=True
+            FIGURES / f"{name}.svg", above="", eager=True
         ),
     }
 
@@ -317,7 +342,7 @@ def _verdicts(table: pd.DataFrame) -> pd.DataFrame:
 
 def _paths() -> list[str]:
     """Return the ways through the notebooks that the first notebook proposes."""
-    start = ROOT / "notebooks" / "00_start_here.ipynb"
+    start = NOTEBOOKS / "00_start_here.ipynb"
     if not start.exists():
         return []
     for cell in nbformat.read(start, as_version=4).cells:
@@ -361,23 +386,28 @@ def copy_files(extra: Path, stored: list[Path]) -> None:
     not_html = shutil.ignore_patterns("done", "*.html")
     shutil.copytree(FRAMES, extra / "frames", ignore=not_html)
 
+    (extra / "notebooks" / "dossier").mkdir()
     for path in stored:
-        shutil.copy(path, extra / "notebooks")
-    runner = ROOT / "notebooks" / "execute.py"
+        shutil.copy(path, extra / "notebooks" / path.relative_to(NOTEBOOKS))
+    lessons = [path for path in stored if path.parent == NOTEBOOKS]
+    runner = NOTEBOOKS / "execute.py"
     folder = extra / "notebooks" / "student"
-    command = [sys.executable, runner, "--student", folder, *stored]
+    command = [sys.executable, runner, "--student", folder, *lessons]
     subprocess.run([str(part) for part in command], check=True)
 
 
 def write_notebooks(source: Path, stored: list[Path]) -> dict[str, str]:
     """Write the executed notebooks as the site shows them; return their titles."""
     titles = {}
+    (source / "notebooks" / "dossier").mkdir()
     for path in stored:
-        notebook = nbformat.read(ROOT / "build" / path.name, as_version=4)
+        below = path.relative_to(NOTEBOOKS)
+        name = below.with_suffix("").as_posix()
+        notebook = nbformat.read(ROOT / "build" / below, as_version=4)
         first_line = notebook.cells[0].source.splitlines()[0]
-        titles[path.stem] = first_line.removeprefix("# ")
-        page = transformed(notebook, name=path.stem)
-        nbformat.write(page, source / "notebooks" / path.name)
+        titles[name] = first_line.removeprefix("# ")
+        page = transformed(notebook, name=name)
+        nbformat.write(page, source / "notebooks" / below)
     return titles
 
 
@@ -420,7 +450,8 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "notebooks").mkdir(parents=True)
 
-    stored = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+    lessons = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
+    stored = [*lessons, *sorted(NOTEBOOKS.glob("dossier/[0-9]*.ipynb"))]
     copy_files(extra, stored)
     titles = write_notebooks(source, stored)
     write_pages(source, titles)

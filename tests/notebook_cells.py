@@ -7,20 +7,34 @@ import nbformat
 
 from fairlib.data import ROOT
 
-# The 700 designs of notebook 05 that are counted only to be shown.
+LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]*_*.ipynb"))
+DOSSIERS = sorted((ROOT / "notebooks" / "dossier").glob("[0-9][0-9]*_*.ipynb"))
+NOTEBOOKS = [*LESSONS, *DOSSIERS]
+
+# The 700 designs of dossier 05 that are counted only to be shown.
 SHORTER = {"range(300, 1000)": "range(300, 301)"}
-EXERCISES = {"stub", "solution", "check"}  # the tags of their cells
+
+
+def tag_of(cell):
+    """Return the one tag of a cell, or an empty text."""
+    tags = cell.metadata.get("tags", [])
+    assert len(tags) <= 1, cell.id
+    return "".join(tags)
+
+
+def name_of(path):
+    """Return a notebook's place below `notebooks`: "05_x" or "dossier/05_x"."""
+    return path.relative_to(ROOT / "notebooks").with_suffix("").as_posix()
 
 
 def cells(name):
-    """Return the code cells by id, without exercises and the one that installs."""
-    notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    """Return a dossier's code cells by id, without the one that installs."""
+    path = ROOT / "notebooks" / "dossier" / f"{name}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
     return {
         cell.id: cell.source
         for cell in notebook.cells
-        if cell.cell_type == "code"
-        and cell.id != "hosted"
-        and not EXERCISES & {*cell.metadata.get("tags", ())}
+        if cell.cell_type == "code" and cell.id != "hosted"
     }
 
 

@@ -30,7 +30,7 @@ def thing(name):
 
 
 def cells_of_code():
-    for path in ROOT.glob("notebooks/[0-9]*.ipynb"):
+    for path in ROOT.glob("notebooks/**/[0-9]*.ipynb"):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             source = "".join(cell["source"])
             if cell["cell_type"] == "code" and "%pip" not in source:

@@ -198,5 +198,5 @@ def test_each_calculator_has_a_place_with_a_notebook_for_those_without_javascrip
         re.findall(r'"([\w-]+-calculator)"', scripts)
     )
     for _, words in places:
-        (notebook,) = re.findall(r"\((notebooks/\w+\.ipynb)\)", words)
+        (notebook,) = re.findall(r"\((notebooks/[\w/]+\.ipynb)\)", words)
         assert (ROOT / notebook).exists()

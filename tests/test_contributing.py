@@ -207,17 +207,17 @@ def parts_of_the_ledger(checkout):
 
 
 @pytest.mark.slow
-def test_a_notebook_and_a_published_claim(checkout):
+def test_a_dossier_and_a_published_claim(checkout):
     name = "20_enough_examples"
     claim, _ = steps("published claim").values()
     follow("published claim", checkout)
-    follow("notebook", checkout)
+    follow("dossier", checkout)
     # The page writes the notebook by a script, where other recipes show the file.
-    script = checkout / f"notebooks/{name}.ipynb"
+    script = checkout / f"notebooks/dossier/{name}.ipynb"
     lines = script.read_text(encoding="utf-8")
     written = run(checkout, "-c", lines)
     assert written.returncode == 0, written.stderr
-    path = f"notebooks/{name}.ipynb"
+    path = f"notebooks/dossier/{name}.ipynb"
 
     stored = (checkout / path).read_bytes()
     assert run(checkout, "notebooks/execute.py", "--strip", path).returncode == 0
@@ -227,7 +227,7 @@ def test_a_notebook_and_a_published_claim(checkout):
     assert executed.returncode == 0, executed.stderr
     assembled = run(checkout, "-m", "fairlib", "ledger")
     assert assembled.returncode == 0, assembled.stderr
-    assert "passed" in check("notebook", checkout)
+    assert "passed" in check("dossier", checkout)
     assert "passed" in check("published claim", checkout)
 
     ledger_rows = pd.read_csv(checkout / "figures" / "ledger.csv").set_index("id")
@@ -243,7 +243,7 @@ def test_a_notebook_and_a_published_claim(checkout):
 
 
 @pytest.mark.parametrize(
-    "recipe", ["metric", "rate to the audit", "interval", "data set", "notebook"]
+    "recipe", ["metric", "rate to the audit", "interval", "data set", "dossier"]
 )
 def test_lines_fit_where_they_go(recipe):
     for path, code in steps(recipe).items():
@@ -265,7 +265,7 @@ PAGES = [
 @pytest.mark.parametrize("page", PAGES)
 def test_what_a_page_names_is_there(page):
     text = (ROOT / page).read_text(encoding="utf-8")
-    made = {"data/original/ratings", *steps("data set"), *steps("notebook")}
+    made = {"data/original/ratings", *steps("data set"), *steps("dossier")}
     named = re.findall(
         r"\b(?<![/.])(?:fairlib|tests|notebooks|data|figures|docs|benchmarks)/[\w/.]*\w|\.ci/\w+",
         text,

@@ -30,7 +30,7 @@ def test_the_page_leaves_out_no_number_that_differs():
 
 
 def test_each_finding_says_what_it_rests_on_and_where_it_is_computed():
-    notebooks = {path.stem for path in ROOT.glob("notebooks/*.ipynb")}
+    notebooks = {path.stem for path in ROOT.glob("notebooks/dossier/*.ipynb")}
     assert set(re.findall(r"`(\d\d[a-z]?_\w+)`", FOUND)) <= notebooks
     findings = re.split(r"^\d+\. ", FOUND.split("## Small ones")[0], flags=re.MULTILINE)
     for finding in findings[1:]:

@@ -121,7 +121,8 @@ def test_nothing_circular_judges_an_experiment():
 
 @pytest.mark.parametrize("name", ["01_sensitivity", "05_sensitivity", "09_sensitivity"])
 def test_each_paper_has_its_sensitivity_figure_with_both_kinds_of_marks(name):
-    text = (ROOT / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+    figure = ROOT / "figures" / "dossier" / f"{name}.svg"
+    text = figure.read_text(encoding="utf-8")
     assert "hang" in text or "choices that the paper does not print" in text
     # Vermillion and blue: some choices decide one way, some the other.
     assert "#d55e00" in text and "#0072b2" in text

@@ -12,6 +12,7 @@ import tomllib
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from notebook_cells import DOSSIERS, LESSONS, NOTEBOOKS, name_of
 from timing import slowness
 
 import fairlib
@@ -21,7 +22,6 @@ from fairlib.data import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
     "project"
 ]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]*_*.ipynb"))
 EXTRAS = PROJECT["optional-dependencies"]
 LOCKED = [
     *PROJECT["dependencies"],
@@ -142,8 +142,9 @@ FAKE_PYTHON = """#!/bin/sh
 # keeps a list of who ran.
 mkdir -p build/ledger figures
 if [ "$1" = notebooks/execute.py ]; then
-    name=$(basename "$2" .ipynb)
+    name=${2#notebooks/} && name=${name%.ipynb}
     echo "$name $FAIRLIB_DATA" >>ran.txt
+    mkdir -p build/dossier build/ledger/dossier figures/dossier
     touch "$3" figures/"$name".png build/ledger/"$name".csv
     printf 'figures/%s.png\nbuild/ledger/%s.csv\n' "$name" "$name" >"${3%ipynb}outputs"
 else
@@ -163,7 +164,7 @@ def workshop(tmp_path, monkeypatch):
     monkeypatch.delenv("MAKEFLAGS", raising=False)
     for name in (
         "fairlib",
-        "notebooks",
+        "notebooks/dossier",
         "data/bundled",
         "data/published",
         "data/templates",
@@ -176,7 +177,7 @@ def workshop(tmp_path, monkeypatch):
         "fairlib/data.py",
         "notebooks/execute.py",
         "notebooks/01_one.ipynb",
-        "notebooks/02_two.ipynb",
+        "notebooks/dossier/02_two.ipynb",
         "requirements.lock",
         "pyproject.toml",
         ".venv/.installed",
@@ -212,7 +213,7 @@ def workshop(tmp_path, monkeypatch):
     return make
 
 
-ALL = ["01_one", "02_two", "ledger"]
+ALL = ["01_one", "dossier/02_two", "ledger"]
 
 
 def test_make_runs_again_what_lost_an_output_or_changed_a_source(workshop):
@@ -220,8 +221,8 @@ def test_make_runs_again_what_lost_an_output_or_changed_a_source(workshop):
     assert workshop() == []
     for lost, again in {
         "figures/01_one.png": ["01_one", "ledger"],
-        "build/02_two.ipynb": ["02_two", "ledger"],
-        "build/ledger/02_two.csv": ["02_two", "ledger"],
+        "build/dossier/02_two.ipynb": ["dossier/02_two", "ledger"],
+        "build/ledger/dossier/02_two.csv": ["dossier/02_two", "ledger"],
         "figures/ledger.png": ["ledger"],
         "figures/ledger.md": ["ledger"],
     }.items():
@@ -296,7 +297,7 @@ def test_a_relative_folder_of_originals_is_named_from_where_one_stands(
     assert str(expected) in target.read_text()
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
 def test_notebooks_are_stored_clean(path):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
@@ -310,17 +311,28 @@ def test_notebooks_are_stored_clean(path):
         if cell.cell_type == "code":
             assert not cell.outputs
             assert cell.execution_count is None
-    if (ledger.published()["notebook"] == path.stem).any():
+    answers = path in DOSSIERS and (ledger.published()["notebook"] == path.stem).any()
+    if answers:
         assert re.search(
             rf'ledger\.record\(\s*"{path.stem}"', notebook.cells[-1].source
         )
         assert notebook.cells[-1].metadata.tags == ["ledger"]
-    assert "Exercises" in "".join(cell.source for cell in notebook.cells)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
 def test_readme_lists_the_notebook(path):
-    assert f"notebooks/{path.name}" in (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"(notebooks/{name_of(path)}.ipynb)" in readme
+
+
+def test_every_notebook_is_a_lesson_or_a_dossier():
+    stored = {
+        path
+        for path in (ROOT / "notebooks").rglob("*.ipynb")
+        if not path.parent.name.startswith(".")
+    }
+    assert stored == {*NOTEBOOKS}
+    assert len(LESSONS) >= 1 and len(DOSSIERS) >= 16
 
 
 def test_readme_example_runs_and_prints_what_it_says(capsys):

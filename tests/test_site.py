@@ -9,11 +9,11 @@ import nbformat
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from notebook_cells import LESSONS, NOTEBOOKS, name_of
 
 from fairlib import plots
 from fairlib.data import ROOT
 
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 TABLE = pd.read_csv(ROOT / "figures" / "ledger.csv", dtype=str, keep_default_na=False)
 
 
@@ -166,7 +166,7 @@ def test_a_figure_without_a_caption_is_an_error(figures):
         prepare.caption(figures / "none.svg")
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
 def test_every_figure_that_a_notebook_saves_is_found_with_its_caption(path):
     source = "\n".join(
         cell.source
@@ -180,9 +180,10 @@ def test_every_figure_that_a_notebook_saves_is_found_with_its_caption(path):
 
 
 def test_every_widget_has_settings_or_a_calculator():
-    sources = {path.stem: path.read_text(encoding="utf-8") for path in NOTEBOOKS}
+    sources = {name_of(path): path.read_text(encoding="utf-8") for path in NOTEBOOKS}
     moving = {name for name, source in sources.items() if "widgets.interact(" in source}
-    assert moving == frames.FRAMES.keys() | prepare.CALCULATORS.keys()
+    assert moving <= {path.stem for path in LESSONS}
+    assert frames.FRAMES.keys() <= moving <= frames.FRAMES.keys() | prepare.CALCULATORS
     assert not frames.FRAMES.keys() & prepare.CALCULATORS.keys()
     page = (ROOT / "site" / "calculators.md").read_text(encoding="utf-8")
     assert all(f'id="{place}"' in page for place in prepare.CALCULATORS.values())
@@ -331,9 +332,7 @@ def test_controls_stand_with_their_picture_in_the_place_of_a_widget(drawn, tmp_p
         ValueError, match="99_title must have its widget's settings in site/frames.py"
     ):
         shown(*cells, figures=tmp_path, frames=tmp_path / "other")
-    *_, place, after = shown(
-        *cells, figures=tmp_path, name="10a_tighter_intervals"
-    ).cells
+    *_, place, after = shown(*cells, figures=tmp_path, name="13_five_intervals").cells
     assert (
         "../calculators.html#width-calculator" in place.source
         and len(after.outputs) == 1
@@ -341,18 +340,25 @@ def test_controls_stand_with_their_picture_in_the_place_of_a_widget(drawn, tmp_p
 
 
 def test_links_lead_to_pages_or_are_only_text():
-    pages = {"ledger": "/ledger.md", "02_curve": "/notebooks/02_curve.ipynb"}
+    pages = {
+        "ledger": "/ledger.md",
+        "02_curve": "/notebooks/02_curve.ipynb",
+        "dossier/02_curve": "/notebooks/dossier/02_curve.ipynb",
+    }
     elsewhere = "[d](https://e.org) ![e](f.png)"
     text = (
         "[a](../figures/ledger.md#x) [b](notebooks/02_curve.ipynb) [c](.github/FORM) "
-        + elsewhere
+        f"[f](notebooks/dossier/02_curve.ipynb) {elsewhere}"
     )
-    expected = f"[a](/ledger.md) [b](/notebooks/02_curve.ipynb) c {elsewhere}"
+    expected = (
+        "[a](/ledger.md) [b](/notebooks/02_curve.ipynb) c "
+        f"[f](/notebooks/dossier/02_curve.ipynb) {elsewhere}"
+    )
     assert prepare.linked(text, pages) == expected
 
 
 def test_every_page_stands_in_the_contents_once():
-    pages = {f"notebooks/{path.stem}" for path in NOTEBOOKS} | {
+    pages = {f"notebooks/{name_of(path)}" for path in NOTEBOOKS} | {
         "api",
         "ledger",
         "a_page_of_its_own",
@@ -363,11 +369,11 @@ def test_every_page_stands_in_the_contents_once():
     assert sorted(listed) == sorted(pages - {"index"})
     assert listed[-1] == "a_page_of_its_own"
     assert (
-        text.index("03_one")
-        < text.index('"Paper 3')
-        < text.index("07a_")
-        < text.index('"Beyond')
-        < text.index("10a_")
+        text.index("notebooks/00_")
+        < text.index('"Dossiers')
+        < text.index("dossier/07a_")
+        < text.index("dossier/10a_")
+        < text.index('"The record')
     )
 
 

@@ -94,7 +94,7 @@ def test_no_status_of_the_ledger_changes_with_the_seed_or_the_order_of_rows(
     for drawing in ("save", "heatmap"):
         monkeypatch.setattr(plots, drawing, lambda *arguments, **options: None)
     monkeypatch.setattr(ledger, "PARTS", tmp_path)
-    monkeypatch.chdir(ROOT / "notebooks")
+    monkeypatch.chdir(ROOT / "notebooks" / "dossier")
     sources, space = behind_the_ledger(name), {"display": print}
     run({cell: seeded(source, 1000 * seed) for cell, source in sources.items()}, space)
     found = pd.read_csv(tmp_path / f"{name}.csv").set_index("id")["status"]

@@ -105,7 +105,8 @@ def run_notebook(name, changes):
     """Run the cells of a notebook that draw no figure and need no Jupyter, and return
     what they leave behind.
     """
-    notebook = nbformat.read(data.ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    path = data.ROOT / "notebooks" / "dossier" / f"{name}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
     left = {}
     for cell in notebook.cells:
         left_out = {"hosted", "widget"}.intersection(
