@@ -199,8 +199,8 @@ def _intervals_and_truth(ax: Axes, shown: DataFrame, *, x: str, truth: float) ->
     plots.intervals(
         shown[x],
         shown["bias"],
-        shown["low"],
-        shown["high"],
+        low=shown["low"],
+        high=shown["high"],
         ax=ax,
     )
     ax.axhline(truth, color=_TRUTH, linestyle="--")
