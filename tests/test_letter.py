@@ -668,6 +668,24 @@ def test_false_positives_behind_figure_3():
     assert false_positives.sum() == 457
     assert round(false_positives.sum() / 4_114, 2) == 0.11
 
+    misses = np.array([167, 65, 52, 39, 35, 26])
+    names = np.array([704, 682, 682, 682, 682, 682])
+    right = names - misses
+    f1 = 2 * right / (2 * right + misses + false_positives)
+
+    def deviation(name, scores):
+        """How far the six printed values are from the mean gaps to the others."""
+        gaps = np.abs(scores[:, None] - scores).sum(axis=1) / 5
+        row = [printed(f"czarnowska2021/figure3/{name}/{k}q")[0] for k in range(1, 7)]
+        return np.abs(gaps - row).max()
+
+    assert deviation("DisparityScore", f1) <= 5e-4
+    # One country of 2q has no adjective in the released list: two sentences fewer.
+    sentences = np.array([704, 680, 682, 682, 682, 682])
+    found = right + false_positives
+    assert deviation("ParityGap", found / sentences) <= 5e-4
+    assert deviation("ParityGap", found / names) > 5e-4
+
 
 def possible_rank_sums(name, templates):
     """Whole distances of Wilcoxon's rank sum from its mean that print this p-value.
