@@ -192,6 +192,21 @@ def save(figure: Figure, name: str, *, caption: str) -> Figure:
     return figure
 
 
+def show(figure: Figure) -> None:
+    """Show a figure at once, and close it: what the function of a widget does.
+
+    Parameters
+    ----------
+    figure : Figure
+        The figure that the controls of the widget describe.
+    """
+    # Only notebooks show figures, so only they need IPython.
+    from IPython import display
+
+    display.display(figure)
+    plt.close(figure)
+
+
 def intervals(
     places: ArrayLike,
     estimate: Iterable[Any],

@@ -38,6 +38,15 @@ def test_figures_are_the_same_byte_for_byte(desk):
     assert written[0] == written[1]
 
 
+def test_a_figure_that_is_shown_is_closed(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    figure = example()
+    plots.show(figure)
+    assert shown == [figure]
+    assert not plt.get_fignums()
+
+
 def test_type_is_readable_at_page_width(desk):
     figure = plots.save(example(), "a", caption="Some caption.")
     assert figure.get_figwidth() == plots.WIDTH == 6.5
