@@ -682,9 +682,9 @@ def test_false_positives_behind_figure_3():
     assert deviation("DisparityScore", f1) <= 5e-4
     # One country of 2q has no adjective in the released list: two sentences fewer.
     sentences = np.array([704, 680, 682, 682, 682, 682])
-    found = right + false_positives
-    assert deviation("ParityGap", found / sentences) <= 5e-4
-    assert deviation("ParityGap", found / names) > 5e-4
+    predicted = right + false_positives
+    assert deviation("ParityGap", predicted / sentences) <= 5e-4
+    assert deviation("ParityGap", predicted / names) > 5e-4
 
 
 def possible_rank_sums(name, templates):
