@@ -250,37 +250,83 @@ def score_range(scores: ndarray) -> ndarray:
 # --- over pairs of groups, and over all combinations of their examples ----------------
 
 
-def of_pairs(compare: Callable[..., ndarray], score: ndarray | Sample) -> ndarray:
-    """Compare all pairs of groups (i, j) with i < j.
+def sums_over_pairs(
+    compare: Callable[..., ndarray], score: ndarray | Sample
+) -> ndarray:
+    """Return, for each group, the sum of the comparisons of all pairs that contain it.
 
     Parameters
     ----------
     compare : callable
-        A comparison of two scores.
+        A comparison of two scores. In a pair, the group that comes first in the table
+        is the first one.
     score : ndarray of shape (..., groups), or Sample
         The scores of all groups.
 
     Returns
     -------
-    ndarray of shape (..., pairs)
-        The comparisons, in the order (0, 1), (0, 2), ..., (1, 2), ...
+    ndarray of shape (..., groups)
+        The sums. Every pair is part of two of them.
+
+    Notes
+    -----
+    Distances between k numbers need no more than their order, so that k log k steps
+    suffice. For other comparisons, each of the k (k - 1) / 2 pairs is compared, and one
+    group with all later groups at a time is kept in memory.
+
+    Examples
+    --------
+    >>> sums_over_pairs(absolute_difference, np.array([0.5, 0.25, 1.0])).tolist()
+    [0.75, 1.0, 1.25]
     """
-    if not isinstance(score, Sample):
-        first, second = np.triu_indices(score.shape[-1], 1)
-        return compare(score[..., first], score[..., second])
+    if isinstance(score, Sample):
+        if compare is wasserstein:
+            # At each value, the distance is one between numbers: |F - G|.
+            sums = _sums_of_distances(score.areas.swapaxes(-1, -2))
+            return sums.sum(axis=-2)
+        groups = score.size.shape[-1]
+        sums = np.zeros(score.size.shape)
+    else:
+        if compare is absolute_difference and not np.isinf(score).any():
+            return _sums_of_distances(score)
+        groups = score.shape[-1]
+        sums = np.zeros(score.shape)
 
-    first, second = np.triu_indices(score.size.shape[-1], 1)
-    compared = []
-    for i, j in zip(first.tolist(), second.tolist(), strict=True):
-        compared.append(compare(score[..., i : i + 1], score[..., j : j + 1]))
-    return np.concatenate(compared, axis=-1)
+    for first in range(groups - 1):
+        later = np.arange(first + 1, groups)
+        values = compare(score[..., np.full_like(later, first)], score[..., later])
+        sums[..., first] += values.sum(axis=-1)
+        sums[..., later] += values
+    return sums
 
 
-def mean_absolute_difference(groups: Sample) -> ndarray:
-    """Return the mean of |a − b| for every pair of groups: ∫ F + G − 2FG.
+def _sums_of_distances(scores: ndarray) -> ndarray:
+    """Return, for each number of the last axis, the sum of its distances to the others.
+
+    A gap between neighbours of the sorted numbers is part of the distance to every
+    number beyond the gap. Only gaps are added up, which are never negative, so that
+    nothing is lost to rounding where numbers are almost equal.
+    """
+    order = scores.argsort(axis=-1)
+    gaps = np.diff(np.take_along_axis(scores, order, axis=-1), axis=-1)
+    below = np.arange(1, scores.shape[-1])
+
+    to_lower = np.zeros(scores.shape)
+    to_lower[..., 1:] = (gaps * below).cumsum(axis=-1)
+    to_higher = np.zeros(scores.shape)
+    to_higher[..., :-1] = (gaps * below[::-1])[..., ::-1].cumsum(axis=-1)[..., ::-1]
+
+    sums = np.empty(scores.shape)
+    np.put_along_axis(sums, order, to_lower + to_higher, axis=-1)
+    return sums
+
+
+def sums_of_mean_distances(groups: Sample) -> ndarray:
+    """Return, for each group, the sum over all other groups of the mean of |a - b|.
 
     The mean is over all pairs of one value a of the first and one value b of the second
-    group. F and G are the groups' distribution functions.
+    group. With the distribution functions F and G it is ∫ F (1 - G) + G (1 - F). The
+    sum over all G needs only the sum of all G.
 
     Parameters
     ----------
@@ -289,18 +335,20 @@ def mean_absolute_difference(groups: Sample) -> ndarray:
 
     Returns
     -------
-    ndarray of shape (draws, units, pairs)
-        The means, in the order of `of_pairs`.
+    ndarray of shape (draws, units, groups)
+        The sums. Every pair of groups is part of two of them.
     """
-    area = groups.areas.sum(axis=-1)
-    area_of_product = groups.areas @ groups.cdf[..., :-1].swapaxes(-1, -2)
+    distance_to_next = np.diff(groups.values, axis=-1)
+    at_most = groups.cdf[..., :-1]
+    above = 1 - at_most
 
-    first, second = np.triu_indices(area.shape[-1], 1)
-    area_of_pairs = area[..., first] + area[..., second]
-    means = area_of_pairs - 2 * area_of_product[..., first, second]
+    others_at_most = at_most.sum(axis=-2, keepdims=True) - at_most
+    others_above = above.sum(axis=-2, keepdims=True) - above
+    means = at_most * others_above + above * others_at_most
+    sums = (means * distance_to_next).sum(axis=-1)
 
-    # Rounding may leave a mean just below 0.
-    return np.maximum(means, 0)
+    # Rounding may leave a sum just below 0.
+    return np.maximum(sums, 0)
 
 
 def mean_range(groups: Sample) -> ndarray:
@@ -329,8 +377,8 @@ def mean_range(groups: Sample) -> ndarray:
 
 
 # The mean of some comparisons over all combinations of one variation per group has a
-# closed form, for every pair of groups or for all groups, so nothing need be sampled.
+# closed form, for the pairs of each group or for all groups; nothing need be sampled.
 OVER_PRODUCT = {
-    absolute_difference: mean_absolute_difference,
+    absolute_difference: sums_of_mean_distances,
     score_range: mean_range,
 }

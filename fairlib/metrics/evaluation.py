@@ -79,18 +79,21 @@ class Evaluation:
         if len(cells.examples) == 0:
             return self._undefined_rows(metric)
 
-        values = self._compared(metric, cells)
+        compared = self._compared(metric, cells)
         if metric.kind == "MCM":
-            return {ACCUMULATED: values[:, 0]}
+            return {ACCUMULATED: compared[:, 0]}
 
+        values_of_groups = compared
+        total = compared.sum(axis=1)
         if metric.kind == "PCM":
-            values_of_groups = _means_over_pairs(values, len(groups))
-        else:
-            values_of_groups = list(values.T)
-        rows = dict(zip(groups, values_of_groups, strict=True))
+            # A group has as many pairs as there are other groups. Each pair is in the
+            # sums of two groups.
+            values_of_groups = compared / (len(groups) - 1)
+            total = total / 2
+
+        rows = dict(zip(groups, values_of_groups.T, strict=True))
         if metric.kind != "VBCM":
-            divisor = NORMALIZERS[metric.normalizer](len(groups))
-            rows[ACCUMULATED] = values.sum(axis=1) / divisor
+            rows[ACCUMULATED] = total / NORMALIZERS[metric.normalizer](len(groups))
         return rows
 
     def why_undefined(self, metric: Metric, target: int | None) -> str:
@@ -161,8 +164,9 @@ class Evaluation:
     def _compared(self, metric: Metric, cells: Cells) -> ndarray:
         """Return the comparisons, averaged over sources and combinations.
 
-        Their shape is (draws, groups) for metrics with a background, (draws, pairs) for
-        pairs of groups, and (draws, 1) for all groups at once.
+        Their shape is (draws, groups) for metrics with a background; the same for pairs
+        of groups, where they are sums over the pairs that contain a group; and
+        (draws, 1) for all groups at once.
         """
         score = _score(metric, cells)
         if metric.kind in ("BCM", "VBCM"):
@@ -242,20 +246,10 @@ def _score(metric: Metric, cells: Cells) -> ndarray | Sample:
 
 
 def _compared_groups(metric: Metric, score: ndarray | Sample) -> ndarray:
-    """Compare all pairs of groups (PCM), or all groups at once (MCM)."""
+    """Compare each group with all others (PCM), or all groups at once (MCM)."""
     if metric.kind == "PCM":
-        return comparisons.of_pairs(metric.comparison, score)
+        return comparisons.sums_over_pairs(metric.comparison, score)
     return metric.comparison(score)[..., None]
-
-
-def _means_over_pairs(values: ndarray, groups: int) -> list[ndarray]:
-    """Return, for each group, the mean of the comparisons of pairs that contain it."""
-    pairs = np.stack(np.triu_indices(groups, 1))
-    means = []
-    for group in range(groups):
-        contains_group = (pairs == group).any(axis=0)
-        means.append(values[:, contains_group].mean(axis=1))
-    return means
 
 
 def combinations(
@@ -292,8 +286,10 @@ def combinations(
         real[units, :count] = True
 
         if count <= limit:
-            variation = np.array(np.unravel_index(np.arange(count), shape))
+            # A combination is a number whose digits are the variations it takes.
             variations = np.array(shape)[:, None]
+            place_value = count // np.maximum(np.cumprod(shape), 1)
+            variation = np.arange(count) // place_value[:, None] % variations
             quantiles[units, :, :count] = (variation + 0.5) / variations
         else:
             for group, variations in enumerate(shape):

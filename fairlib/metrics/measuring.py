@@ -484,10 +484,21 @@ def _uncertain(
     rng: Generator,
 ) -> _Uncertain:
     """Return every value with its interval, the mean of its null, p and p's error."""
+    keys_of: dict[tuple, list[Key]] = {}
+    for key in values:
+        keys_of.setdefault(key[:2], []).append(key)
+
     resampled = replicated(
         examples, metrics, values, kind="bootstrap", replicates=replicates, rng=rng
     )
-    exchanged = {}
+    ends: dict[Key, tuple[float, float]] = {}
+    for (name, _), keys in keys_of.items():
+        value = np.concatenate([values[key] for key in keys])
+        again = np.stack([resampled.pop(key) for key in keys])
+        lows, highs = interval(metrics[name], value, again, confidence)
+        ends.update(zip(keys, zip(lows, highs, strict=True), strict=True))
+
+    nulls: dict[Key, tuple[float, float]] = {}
     no_null = ""
     try:
         exchanged = replicated(
@@ -495,22 +506,25 @@ def _uncertain(
         )
     except draws.NothingToExchange as error:
         no_null = str(error)
+    else:
+        for (name, _), keys in keys_of.items():
+            value = np.concatenate([values[key] for key in keys])
+            again = np.stack([exchanged.pop(key) for key in keys])
+            far = distance(metrics[name], value)
+            p_values = p_value(far, distance(metrics[name], again))
+            means = again.mean(axis=-1)
+            nulls.update(zip(keys, zip(means, p_values, strict=True), strict=True))
 
     rows: dict[Key, tuple[float, ...]] = {}
     undefined = {}
     for key, (value,) in values.items():
-        metric = metrics[key[0]]
-        low, high = interval(metric, value, resampled[key], confidence)
-        null = np.nan
-        p = np.nan
-        if exchanged:
-            null = exchanged[key].mean()
-            p = p_value(distance(metric, value), distance(metric, exchanged[key]))
+        low, high = ends[key]
+        null, p = nulls.get(key, (np.nan, np.nan))
         rows[key] = (value, low, high, null, p, np.sqrt(p * (1 - p) / replicates))
 
         if not np.isfinite(value):
             continue
-        if exchanged and np.isnan(null):
+        if nulls and np.isnan(null):
             undefined[key] = (
                 "null: without differences between groups the metric is undefined "
                 "in some draws"

@@ -5,6 +5,7 @@ what the metric would be if groups made no difference.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy import ndarray
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from fairlib.metrics import draws
+from fairlib.metrics import comparisons, draws
 from fairlib.metrics.evaluation import Evaluation
 from fairlib.metrics.examples import Examples
 from fairlib.metrics.table2 import Metric
@@ -103,42 +104,107 @@ def over_draws(
     dict
         The values in all draws, by (metric, class, group).
     """
-    batches: dict[Key, list[ndarray]] = {key: [] for key in keys}
-    wanted = dict.fromkeys((name, class_name) for name, class_name, _ in batches)
+    groups_of: dict[tuple[str, Any], list] = {}
+    for name, class_name, group in keys:
+        groups_of.setdefault((name, class_name), []).append(group)
+    batches: dict[tuple[str, Any], list[ndarray]] = {names: [] for names in groups_of}
 
-    for batch in drawn:
+    together = drawn
+    if not any(_draws_combinations(metrics[name]) for name, _ in groups_of):
+        together = _merged(
+            drawn, draws.NUMBERS_PER_BATCH // _numbers_per_draw(examples)
+        )
+    for batch in together:
         evaluation = Evaluation(examples, batch, rng)
-        for name, class_name in wanted:
+        for (name, class_name), groups in groups_of.items():
             metric = metrics[name]
             target = examples.classes.index(class_name) if metric.per_class else None
-            for group, values in evaluation.rows(metric, target).items():
-                batches[name, class_name, group].append(values)
-    return {key: np.concatenate(values) for key, values in batches.items()}
+            rows = evaluation.rows(metric, target)
+            batches[name, class_name].append(np.stack([rows[g] for g in groups]))
+
+    values = {}
+    for names, groups in groups_of.items():
+        in_all_draws = np.concatenate(batches.pop(names), axis=1)
+        values.update(
+            ((*names, group), row)
+            for group, row in zip(groups, in_all_draws, strict=True)
+        )
+    return values
+
+
+def _draws_combinations(metric: Metric) -> bool:
+    """Return whether random numbers decide which variations a metric compares."""
+    return metric.single and metric.comparison not in comparisons.OVER_PRODUCT
+
+
+def _numbers_per_draw(examples: Examples) -> int:
+    """Return how large the largest array of one draw is, about.
+
+    Without sources and probabilities, a draw is one weight per example. Else it may be
+    a number for each group and each source, term or probability.
+    """
+    if examples.unit is None and examples.probabilities is None:
+        return len(examples)
+    return len(examples) * len(examples.groups)
+
+
+def _merged(drawn: Iterator[draws.Draws], most: int) -> Iterator[draws.Draws]:
+    """Put small batches of draws together into batches of up to `most` draws.
+
+    How many are drawn at once decides which random numbers they get, and therefore
+    never changes. How many are measured at once does not matter to the values.
+    """
+    waiting: list[draws.Draws] = []
+    size = 0
+    for batch in drawn:
+        if waiting and size + len(batch.term_group) > most:
+            yield _concatenated(waiting)
+            waiting = []
+            size = 0
+        waiting.append(batch)
+        size += len(batch.term_group)
+
+    if waiting:
+        yield _concatenated(waiting)
+
+
+def _concatenated(batches: list[draws.Draws]) -> draws.Draws:
+    """Return several batches of draws as one."""
+    if len(batches) == 1:
+        return batches[0]
+
+    return draws.Draws(
+        *(
+            np.concatenate([getattr(batch, field.name) for batch in batches])
+            for field in fields(draws.Draws)
+        )
+    )
 
 
 def interval(
-    metric: Metric, value: float, replicates: ndarray, confidence: float
-) -> tuple[float, float]:
+    metric: Metric, value: ArrayLike, replicates: ndarray, confidence: float
+) -> tuple[ndarray, ndarray]:
     """Return the symmetric bootstrap interval of a metric.
 
     The interval is the value plus and minus a margin. The share `confidence` of the
-    replicates is at most this margin away from the value.
+    replicates is at most this margin away from the value. Several values, such as those
+    of all groups, have their intervals computed at once.
 
     Parameters
     ----------
     metric : Metric
         The metric. Ratios are compared on the log scale, where they are symmetric. A
         metric that cannot be negative has no negative limit.
-    value : float
+    value : float or ndarray of shape (...)
         The value of the metric in the data.
-    replicates : ndarray of float
+    replicates : ndarray of shape (..., replicates)
         The values in resampled data. NaN counts as infinitely far from the value.
     confidence : float
         Confidence of the interval.
 
     Returns
     -------
-    low, high : float
+    low, high : ndarray of shape (...)
         The limits; NaN if the value is not finite on its scale.
 
     Notes
@@ -153,18 +219,21 @@ def interval(
     Hall (1988), "On symmetric bootstrap confidence intervals", JRSS B 50.
     """
     center = _scaled(metric, value)
-    if not np.isfinite(center):
-        return np.nan, np.nan
+    center = np.where(np.isfinite(center), center, np.nan)
 
-    distances = np.abs(_scaled(metric, replicates) - center)
-    distances = np.where(np.isnan(distances), np.inf, distances)
-    margin = np.quantile(distances, confidence, method="higher")
+    distances = np.abs(_scaled(metric, replicates) - center[..., None])
+    distances[np.isnan(distances)] = np.inf
+    margin = np.quantile(
+        distances, confidence, axis=-1, method="higher", overwrite_input=True
+    )
     low = center - margin
     high = center + margin
 
     if metric.neutral == 1:
         return np.exp(low), np.exp(high)
-    return (low if metric.signed else max(low, 0.0)), high
+    if metric.signed:
+        return low, high
+    return np.maximum(low, 0.0), high
 
 
 def distance(metric: Metric, values: ArrayLike) -> ndarray:
@@ -188,24 +257,24 @@ def _scaled(metric: Metric, values: ArrayLike) -> ndarray:
         return np.log(values)
 
 
-def p_value(distance: float | ndarray, null_distances: ndarray) -> float:
+def p_value(distance: ArrayLike, null_distances: ndarray) -> ndarray:
     """Return how often a fair model would be at least as far from "no difference".
 
     Parameters
     ----------
-    distance : float
+    distance : float or ndarray of shape (...)
         How far the value in the data is from "no difference".
-    null_distances : ndarray of float
+    null_distances : ndarray of shape (..., draws)
         How far values are that occur if groups make no difference. NaN, which stands
         for a draw in which the metric is undefined, counts as far.
 
     Returns
     -------
-    float
+    ndarray of shape (...)
         The share of draws that are as far. The data count as one more draw, so the
         share is never 0. NaN if the distance is NaN.
     """
-    if np.isnan(distance):
-        return np.nan
-    nearer = null_distances < distance - _TOLERANCE
-    return (1 + np.count_nonzero(~nearer)) / (1 + len(null_distances))
+    far = np.asarray(distance)
+    is_nearer = null_distances < far[..., None] - _TOLERANCE
+    p = (1 + np.count_nonzero(~is_nearer, axis=-1)) / (1 + is_nearer.shape[-1])
+    return np.where(np.isnan(far), np.nan, p)[()]

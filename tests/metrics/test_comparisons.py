@@ -2,6 +2,7 @@
 
 import itertools
 import statistics
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -42,8 +43,8 @@ def test_two_samples_against_scipy_and_against_all_pairs(x, y):
             compare.__name__
         )
     mean = np.mean([abs(a - b) for a, b in pairs])
-    assert comparisons.mean_absolute_difference(both).item() == pytest.approx(
-        mean, abs=1e-12
+    assert comparisons.sums_of_mean_distances(both).ravel() == pytest.approx(
+        [mean, mean], abs=1e-12
     )
 
 
@@ -56,26 +57,71 @@ def test_the_mean_range_is_that_of_all_combinations(groups):
     )
 
 
+def one_by_one(compare, score, groups):
+    """Return, for each group, the sum over all pairs of which it is a part."""
+    sums = [0.0] * groups
+    for i, j in itertools.combinations(range(groups), 2):
+        value = compare(score[..., [i]], score[..., [j]]).item()
+        sums[i] += value
+        sums[j] += value
+    return sums
+
+
 @settings(max_examples=20, deadline=None)
-@given(groups=st.lists(numbers, min_size=2, max_size=4))
-def test_all_pairs_at_once_are_the_pairs_one_by_one(groups):
-    sample, pairs = (
-        sample_of(*groups),
-        list(itertools.combinations(range(len(groups)), 2)),
+@given(groups=st.lists(numbers, min_size=2, max_size=5))
+def test_sums_over_pairs_of_samples_are_those_of_the_pairs_one_by_one(groups):
+    sample = sample_of(*groups)
+    for compare in (comparisons.wasserstein, comparisons.equality_gap):
+        expected = one_by_one(compare, sample, len(groups))
+        sums = comparisons.sums_over_pairs(compare, sample)
+        assert sums.ravel() == pytest.approx(expected, abs=1e-12), compare.__name__
+
+    def mean_distance(x, y):
+        values = [
+            x.values[0, 0][weight[0, 0, 0] > 0] for weight in (x.weights, y.weights)
+        ]
+        shares = [
+            weight[weight > 0] / weight.sum() for weight in (x.weights, y.weights)
+        ]
+        return shares[0] @ abs(values[0][:, None] - values[1]) @ shares[1]
+
+    assert comparisons.sums_of_mean_distances(sample).ravel() == pytest.approx(
+        one_by_one(mean_distance, sample, len(groups)), abs=1e-12
     )
-    distances = [
-        comparisons.wasserstein(sample[..., [i]], sample[..., [j]]).item()
-        for i, j in pairs
-    ]
-    assert comparisons.of_pairs(
-        comparisons.wasserstein, sample
-    ).ravel() == pytest.approx(distances, abs=1e-12)
-    means = [
-        comparisons.mean_absolute_difference(sample[..., pair]).item() for pair in pairs
-    ]
-    assert comparisons.mean_absolute_difference(sample).ravel() == pytest.approx(
-        means, abs=1e-12
-    )
+
+
+SCORES = st.sampled_from([0.0, 1e-9, 0.1, 0.1 + 1e-16, 0.3, 0.5, 1.0, np.nan, np.inf])
+
+
+@settings(max_examples=60, deadline=None)
+@given(scores=st.lists(SCORES, min_size=2, max_size=9), random=st.randoms())
+def test_sums_over_pairs_of_numbers_are_those_of_the_pairs_in_any_order(scores, random):
+    compare = comparisons.absolute_difference
+    place = list(range(len(scores)))
+    random.shuffle(place)
+    array = np.array(scores)
+    with np.errstate(invalid="ignore"):
+        expected = one_by_one(compare, array, len(scores))
+        sums = comparisons.sums_over_pairs(compare, array)
+        shuffled = comparisons.sums_over_pairs(compare, array[place])
+
+    # Relative to the value: also a sum of tiny distances is right to twelve digits.
+    np.testing.assert_allclose(sums, expected, rtol=1e-12)
+    if np.isfinite(array).all():
+        np.testing.assert_array_equal(shuffled, sums[place])
+
+
+def test_a_thousand_groups_are_compared_without_a_number_for_each_pair():
+    """Half a million pairs in 20 draws would be 80 MB."""
+    scores = np.random.default_rng(0).random((20, 1, 1000))
+    tracemalloc.start()
+    sums = comparisons.sums_over_pairs(comparisons.absolute_difference, scores)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10 * scores.nbytes
+
+    expected = np.abs(scores[0, 0, :, None] - scores[0, 0]).sum(axis=1)
+    np.testing.assert_allclose(sums[0, 0], expected, rtol=1e-12)
 
 
 def test_superiority_is_one_half_for_equal_samples_and_one_without_overlap():

@@ -6,8 +6,8 @@ import pytest
 from toy_predictions import MANY_GROUPS, suite, value
 
 import fairlib
-from fairlib.metrics import draws
-from fairlib.metrics.evaluation import Evaluation
+from fairlib.metrics import draws, uncertainty
+from fairlib.metrics.evaluation import Evaluation, combinations
 from fairlib.metrics.examples import read
 from fairlib.metrics.measuring import interval, over_draws, p_value
 from fairlib.metrics.table2 import METRICS
@@ -86,6 +86,36 @@ def test_draws_come_in_batches_with_the_number_asked_for(monkeypatch):
         4,
         2,
     ]
+
+
+def test_small_batches_are_measured_together_and_give_the_same_values(monkeypatch):
+    """With many groups a batch is one draw, but a draw is only a weight per row."""
+    rng = np.random.default_rng(2)
+    people = pd.DataFrame(rng.integers([9, 2, 2], size=(400, 3)))
+    people.columns = ["group", "label", "prediction"]
+    measured = []
+
+    def counted(examples, batch, rng):
+        measured.append(len(batch.term_group))
+        return Evaluation(examples, batch, rng)
+
+    monkeypatch.setattr(uncertainty, "Evaluation", counted)
+    results = []
+    for numbers in (36, 36 * 9):
+        monkeypatch.setattr(draws, "NUMBERS_PER_BATCH", numbers)
+        results.append(fairlib.measure(people, replicates=20, rng=3))
+
+    # The bootstrap, and the nulls of metrics given the label and of the others
+    assert measured == [1] * 60 + [9, 9, 2] * 3
+    pd.testing.assert_frame_equal(*results, check_exact=True)
+
+
+def test_more_groups_than_an_array_has_axes_are_combined():
+    sizes = np.ones((3, 70))
+    sizes[1, 5] = 2
+    quantiles, real = combinations(sizes, limit=100, rng=np.random.default_rng(0))
+    assert real.tolist() == [[True, False], [True, True], [True, False]]
+    assert quantiles[1, 5].tolist() == [0.25, 0.75]
 
 
 @pytest.mark.parametrize("column", ["source", "term"])
