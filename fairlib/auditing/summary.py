@@ -304,7 +304,7 @@ def _measure(
         low, high = interval(
             metrics[key[0]], value, resampled[key] + shift, setting.confidence
         )
-        rows[key] = (value, low, high)
+        rows[key] = (value, float(low), float(high))
 
     if examples.source.any():
         # Such sources cannot change their groups.

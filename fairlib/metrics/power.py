@@ -475,7 +475,7 @@ class _Test:
         null_values = _mean_over_runs(metric, exchanged)
         far = distance(metric, value)
         p = p_value(far[0], distance(metric, null_values))
-        return p <= self.design.level
+        return bool(p <= self.design.level)
 
     def _with_effect(
         self, world: Examples, moved: ndarray, effect: float, chance: ndarray

@@ -122,7 +122,7 @@ def over_draws(
             rows = evaluation.rows(metric, target)
             batches[name, class_name].append(np.stack([rows[g] for g in groups]))
 
-    values = {}
+    values: dict[Key, ndarray] = {}
     for names, groups in groups_of.items():
         in_all_draws = np.concatenate(batches.pop(names), axis=1)
         values.update(
