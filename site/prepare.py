@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 import jinja2
 import nbformat
 import pandas as pd
+import play
 
 import fairlib
 from fairlib import coverage, ledger
@@ -312,6 +313,7 @@ def facts(notebooks: dict[str, str]) -> dict:
     return {
         "bound": coverage.observed_size("bernstein_maximal", error=0.2),
         "exact": coverage.observed_size("exact_unconditional", error=0.2),
+        "fair_flagged": round(100 * play.often_unfair(points=0)["dashboard"]),
         "sentence": ledger.sentence(verdicts),
         "experiments": verdicts.to_dict("records"),
         "rows": ledger_rows(table),
@@ -453,6 +455,7 @@ def main() -> None:
     lessons = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
     stored = [*lessons, *sorted(NOTEBOOKS.glob("dossier/[0-9]*.ipynb"))]
     copy_files(extra, stored)
+    play.write(extra / "play")
     titles = write_notebooks(source, stored)
     write_pages(source, titles)
 
