@@ -134,9 +134,7 @@ def simulated(crowd: Crowd, rng: Generator) -> dict[str, float]:
         "dashboard": float(np.mean(np.abs(difference) > BAND + 1e-12)),
         "onceAtTheEnd": float(excludes_zero[:, -1].mean()),
         "ordinaryEveryLook": float(excludes_zero.any(axis=1).mean()),
-        "everyLook": float(
-            (_ever_rejected(values) | _ever_rejected(1 - values)).mean()
-        ),
+        "everyLook": float(ever_excludes_zero.mean()),
     }
 
 
