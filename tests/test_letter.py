@@ -375,6 +375,15 @@ def test_the_two_oven_numbers_need_a_share_of_men_that_no_source_has():
     known.append(training.loc["person", "men"] / training.loc["person", "images"])
     assert not any(low <= share <= high for share in known)
 
+    # With other numbers of images both fit.
+    men = training.loc["person", "men"]
+    images = np.arange(22_761, 23_500)
+    fits_both = np.round(men_with_ovens / images, 4) == both
+    fits_product = np.round(men / images * ovens / images, 4) == product
+    fitting = images[fits_both & fits_product]
+    assert (fitting.min(), fitting.max()) == (23_035, 23_121)
+    assert says("from 23,035 to 23,121")
+
 
 def test_compas_amplification_by_the_authors_formula():
     people = fairlib.load("compas_filtered")
