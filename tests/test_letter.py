@@ -589,6 +589,19 @@ def test_cfgap_of_true_classes_adds_up_to_pertss_instead_of_averaging_to_it(task
     assert pertss[0] == PERTSS[task]
 
 
+def test_two_sentences_behind_figure_3_have_no_place():
+    """There, to divide by all sentences makes CFGap (TC) too small by a tenth."""
+    tokens = fairlib.load("country_predictions", source="bundled")
+    is_place = tokens["released"].astype(str).str.endswith("LOC")
+    has_place = is_place.groupby(tokens["source"].astype(str)).any()
+    assert (has_place.sum(), len(has_place)) == (20, 22)
+
+    released, _ = printed("czarnowska2021/figure3/CFGap_TC")
+    assert released == 0.060
+    assert round(released * 22 / 20, 3) == 0.066
+    assert says("CFGap (TC) would be about 0.066 in place of 0.060")
+
+
 def test_cfgap_of_true_classes_by_its_definition():
     """Classes of equal size: their gaps average to PertSS, by the definition."""
     rng = np.random.default_rng(0)
