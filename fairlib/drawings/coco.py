@@ -83,7 +83,7 @@ def blind_line(
     error_rate : Series
         The share of wrong genders of each model.
     slope : float
-        T→A of a model that errs at random, for each unit of errors.
+        T→A of a model whose errors are pure chance, for each unit of errors.
     narrow : bool, default False
         Whether to draw for a phone.
 
@@ -112,7 +112,7 @@ def blind_line(
             label=label,
         )
     ends = np.array([0, 18])
-    ax.plot(ends, slope * ends / 100, "--", color="black", label="errs at random")
+    ax.plot(ends, slope * ends / 100, "--", color="black", label="pure chance")
     for name, words, offset in (
         ("baseline_ft", "Baseline", (-34, -32)),
         ("equalizer", "Equalizer", (-54, -3)),
