@@ -14,7 +14,7 @@ MASKS = (
 BLIND_LINE = (
     "T→A of six captioning models on 10,840 pictures and 52 objects, against how often "
     "a caption that names one gender names the wrong one. Filled: T→A; hollow: its "
-    "blind part; dashed: a model that errs at random. 95 % intervals over pictures. "
+    "blind part; dashed: pure chance. 95 % intervals over pictures. "
     "Data: captions released with Hendricks et al. (2018), labels of COCO."
 )
 CHANGES = (
@@ -50,12 +50,13 @@ def masks(mean: DataFrame, margin: DataFrame, *, narrow: bool = False) -> Figure
         "T→A": "T→A: no step is shown",
     }
     places = np.arange(len(mean))
+
     for ax, (name, title) in zip(axes, titles.items(), strict=True):
         plots.intervals(
-            places,
-            mean[name],
-            mean[name] - margin[name],
-            mean[name] + margin[name],
+            places=places,
+            estimate=mean[name],
+            low=mean[name] - margin[name],
+            high=mean[name] + margin[name],
             ax=ax,
             colour="vermillion" if name == "A→T" else "blue",
         )
@@ -67,6 +68,7 @@ def masks(mean: DataFrame, margin: DataFrame, *, narrow: bool = False) -> Figure
             xlim=(-0.5, 2.5),
             xlabel="part hidden",
         )
+
     axes[0].set_ylabel("bias amplification")
     return figure
 
@@ -94,6 +96,7 @@ def blind_line(
     """
     figure, (ax,) = plots.page(narrow, heights=(3.2, 3.9))
     percent = 100 * error_rate
+
     for measure, colour, marker, face, label in (
         ("T->A", "blue", "o", plots.COLOURS["blue"], "T→A"),
         ("T->A blind", "grey", "s", "white", "blind part"),
@@ -101,24 +104,27 @@ def blind_line(
         part = average.loc[measure].loc[error_rate.index]
         reach = _NORMAL * part["standard_error"]
         plots.intervals(
-            percent,
-            part["value"],
-            part["value"] - reach,
-            part["value"] + reach,
+            places=percent,
+            estimate=part["value"],
+            low=part["value"] - reach,
+            high=part["value"] + reach,
             ax=ax,
             colour=colour,
             marker=marker,
             markerfacecolor=face,
             label=label,
         )
+
     ends = np.array([0, 18])
     ax.plot(ends, slope * ends / 100, "--", color="black", label="pure chance")
+
     for name, words, offset in (
         ("baseline_ft", "Baseline", (-34, -32)),
         ("equalizer", "Equalizer", (-54, -3)),
     ):
         at = (percent[name], average.loc[("T->A", name), "value"])
         plots.note(words, at, offset=offset, ax=ax)
+
     ax.axhline(0, color="black", linewidth=0.8)
     ax.set(
         title="Six captioners lie far above their blind parts",
@@ -153,19 +159,21 @@ def changes(change: DataFrame, *, narrow: bool = False) -> Figure:
     }
     parts = {"": "as defined", " blind": "blind part", " excess": "excess"}
     colours = ("blue", "grey", "vermillion")
+
     for ax, (direction, title) in zip(axes, titles.items(), strict=True):
         for place, (ending, colour) in enumerate(zip(parts, colours, strict=True)):
             row = change.loc[direction + ending]
             plots.intervals(
-                [place],
-                [row["change"]],
-                [row["change"] - row["margin"]],
-                [row["change"] + row["margin"]],
+                places=[place],
+                estimate=[row["change"]],
+                low=[row["change"] - row["margin"]],
+                high=[row["change"] + row["margin"]],
                 ax=ax,
                 colour=colour,
                 marker=plots.MARKERS[place],
                 horizontal=True,
             )
+
         ax.axvline(0, color="black", linewidth=0.8)
         ax.set(
             title=title,
