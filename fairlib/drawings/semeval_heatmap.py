@@ -236,6 +236,7 @@ def named_test(tables: Mapping[str, DataFrame], *, narrow: bool = False) -> Figu
             alpha=0.7,
         )
         panel.plot(table["value"], places, "D", color=plots.COLOURS["blue"])
+
         for place, row in enumerate(table.itertuples()):
             answer = row.found
             if answer != "yes":
@@ -248,10 +249,12 @@ def named_test(tables: Mapping[str, DataFrame], *, narrow: bool = False) -> Figu
                 ax=panel,
                 weight="bold" if row.found == "yes" else "normal",
             )
+
         panel.set(title=task, xlim=(0, 0.095))
         panel.set_yticks(places, list(table.index))
         panel.tick_params(axis="y", length=0)
         panel.set_xlabel("Average Group Fairness")
+
     axes[0].invert_yaxis()
     write_finding(
         figure, "Where a test can find only huge effects, its 'no' says little"

@@ -60,6 +60,7 @@ def distances(
         rates.index, overall, rates, color=plots.COLOURS["vermillion"], linewidth=3
     )
     panel.plot(rates.index, rates, "o", color="black")
+
     panel.axhline(overall, color="black", linewidth=1)
     plots.note("all", (rates.index[-1] + 0.4, overall), offset=(2, 2), ax=panel)
     panel.set(
@@ -69,6 +70,7 @@ def distances(
         xlim=(rates.index[0] - 0.6, rates.index[-1] + 1.1),
         ylim=(0, None),
     )
+
     write_finding(
         figure,
         f"Twelve groups treated alike: the bars add up to an FNED of {total:.2f}",
@@ -106,6 +108,7 @@ def by_number_of_groups(
             label=name,
             ax=panel,
         )
+
     panel.set(
         xlabel="number of groups",
         ylabel="value for a fair model",
@@ -113,6 +116,7 @@ def by_number_of_groups(
         ylim=(0, None),
     )
     panel.legend(loc="upper left")
+
     write_finding(
         figure, "FNED of a fair model grows with the number of groups; FNED* does not"
     )
