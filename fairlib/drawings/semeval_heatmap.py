@@ -337,6 +337,7 @@ def _frame(framed: NDArray, panel: Axes, *, narrow: bool) -> None:
     """Draw a frame with a white edge, which shows on light and on dark cells."""
     margin = 0.04 if narrow else 0.07
     line = 1.1 if narrow else 1.6
+
     for row, column in np.argwhere(framed):
         frame = Rectangle(
             (column + margin, row + margin),
