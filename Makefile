@@ -38,7 +38,7 @@ export MKL_NUM_THREADS := 1
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-reproduce: build/ledger.done  ## run the notebooks: every figure, table and the ledger (add -j2 for two at once)
+reproduce: build/ledger.done  ## run lessons and dossiers: every figure, page and the ledger (add -j2 for two at once)
 
 test: $(INSTALLED)  ## run all tests, slow ones included, on all cores
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
@@ -112,6 +112,7 @@ $(shell for list in build/*.outputs build/dossier/*.outputs; do test -e "$$list"
 build/%.ipynb: notebooks/%.ipynb $(SOURCES) $(DATA) build/originals.txt | $(INSTALLED)
 	@$(BIN)/python notebooks/execute.py $< $@
 
-build/ledger.done: $(EXECUTED) | $(INSTALLED)
+build/ledger.done: $(EXECUTED) notebooks/pages.py | $(INSTALLED)
 	@$(BIN)/python -m fairlib ledger
-	@ls figures/ledger.* >build/ledger.outputs && touch $@
+	@$(BIN)/python notebooks/pages.py $(LESSONS:notebooks/%=build/%)
+	@ls figures/ledger.* figures/README.md docs/lessons/*.md >build/ledger.outputs && touch $@

@@ -25,6 +25,9 @@ import fairlib
 from fairlib import coverage, ledger
 from fairlib.data import FIGURES, ROOT
 
+sys.path.insert(0, str(ROOT / "notebooks"))
+from pages import NARROW, SAVED, WIDEST_PHONE, caption, in_short
+
 HERE = Path(__file__).resolve().parent
 NOTEBOOKS = ROOT / "notebooks"
 BUILT = ROOT / "build" / "site"
@@ -68,22 +71,7 @@ DRAWN = {
     "code_prompt_show": "Show how it is drawn",
     "code_prompt_hide": "Hide how it is drawn",
 }
-# The name of a figure that a cell writes
-SAVED = re.compile(r"""plots\.save\([^"']*["']([^"']+)["']""")
 HIDDEN = {"ledger": "remove-input", "solution": "hide-cell"}  # tag -> tag for Sphinx
-
-
-def caption(figure: Path) -> str:
-    """Return the caption that an SVG carries as its description."""
-    description = ElementTree.parse(figure).find(
-        ".//{http://purl.org/dc/elements/1.1/}description"
-    )
-    if description is None or not (description.text or "").strip():
-        raise ValueError(
-            f"{figure.name} must carry its caption as its description; "
-            "`plots.save` writes it"
-        )
-    return " ".join(description.text.split())
 
 
 def to_root(name: str) -> str:
@@ -91,14 +79,17 @@ def to_root(name: str) -> str:
     return "../" * (1 + name.count("/"))
 
 
-def figure_html(figure: Path, *, above: str = "../", eager: bool = False) -> str:
+def figure_html(
+    figure: Path, *, above: str = "../", eager: bool = False, moves: bool = False
+) -> str:
     """Return a figure as HTML: its SVG, linked, with its caption as text.
 
     The first sentence of the caption is the text in place of the picture. `above` is
-    the way from the page to the folder above `figures`.
+    the way from the page to the folder above `figures`. On phones the figure's narrow
+    variant is shown, if there is one, unless controls replace the picture.
     """
     text = caption(figure)
-    short = re.split(r"(?<=[^.\d][.:]) (?=[A-Z])", text.replace("$", ""))[0]
+    short = in_short(text)
     caption_html = re.sub(
         r"\$(.+?)\$",
         r'<span class="math notranslate nohighlight">\(\1\)</span>',
@@ -115,6 +106,11 @@ def figure_html(figure: Path, *, above: str = "../", eager: bool = False) -> str
         f'<img src="{address}" alt="{escape(short)}" '
         f'width="{width}" height="{height}"{loading}>'
     )
+    narrow = figure.with_stem(f"{figure.stem}{NARROW}")
+    if narrow.exists() and not moves:
+        source = f'<source media="(max-width: {WIDEST_PHONE}px)"'
+        source += f' srcset="{above}{folder}/{narrow.name}">'
+        picture = f"<picture>{source}{picture}</picture>"
     return (
         f'<figure class="drawn"><a href="{address}">{picture}</a>\n'
         f"<figcaption>{caption_html}</figcaption></figure>"
@@ -139,7 +135,7 @@ def moved(name: str, figure: Path, frames: Path) -> str:
     # The script writes the words of a setting into the empty, hidden span.
     if any(controls.parent.glob("*.svg")):
         drawn = (
-            figure_html(figure)
+            figure_html(figure, moves=True)
             .replace("<figcaption>", '<figcaption><span class="words">')
             .replace(
                 "</figcaption>",
@@ -164,7 +160,11 @@ def outputs_of(
     except for those named in `without`. Saved figures that the cell does not show come
     first.
     """
-    names = [name for name in SAVED.findall(cell.source) if name not in without]
+    names = [
+        name
+        for name in SAVED.findall(cell.source)
+        if name not in without and not name.endswith(NARROW)
+    ]
     saves_figures = SAVED.search(cell.source) is not None
 
     kept = []
@@ -205,12 +205,12 @@ def transformed(notebook, *, name: str, figures: Path = FIGURES, frames: Path = 
 
         if "widget" in tags:
             # The cell behind a widget saves its picture.
-            (figure,) = SAVED.findall(after.source)
+            *_, figure = SAVED.findall(after.source)
             text = moved(name, figures / f"{figure}.svg", frames)
             cells.append(nbformat.v4.new_markdown_cell(text))
             if "<img" in text:
                 drawn_by_widget.add(figure)
-        elif "hosted" not in tags:
+        elif not tags & {"hosted", "yours"}:
             shown = nbformat.from_dict(cell)
             shown.metadata = nbformat.NotebookNode()
             if cell.cell_type == "code":
@@ -307,9 +307,6 @@ def facts(notebooks: dict[str, str]) -> dict:
         line for line in page.splitlines() if line.startswith("An experiment is judged")
     ]
 
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    questions = re.findall(r"\(notebooks/([\w/]+)\.ipynb\) \| (.*?) \|", readme)
-
     return {
         "bound": coverage.observed_size("bernstein_maximal", error=0.2),
         "exact": coverage.observed_size("exact_unconditional", error=0.2),
@@ -321,9 +318,17 @@ def facts(notebooks: dict[str, str]) -> dict:
         "rule": rules[0],
         "papers": AUTHORS,
         "api": api(),
-        "notebooks": notebooks,
+        "lessons": {
+            name: title
+            for name, title in notebooks.items()
+            if not name.startswith("dossier/")
+        },
+        "dossiers": {
+            name: title
+            for name, title in notebooks.items()
+            if name.startswith("dossier/")
+        },
         "paths": _paths(),
-        "questions": dict(questions),
         "metrics": fairlib.METRICS,
         "methods": fairlib.bounds.METHODS,
         "figure": lambda name: figure_html(

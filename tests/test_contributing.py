@@ -40,7 +40,6 @@ PLACES = {
     "tests/auditing/test_auditing.py": r"^        \"unreliable\": lambda.*\n",
     "fairlib/intervals/disparity.py": r"^METHODS: (?:.*\n)+?(?=}\n)",
     "tests/metrics/test_table2.py": r"^    gaps\[\"ParityGap .*\] = accuracy\n",
-    "README.md": r"^\| \[13 .*\n",
 }
 
 
@@ -225,6 +224,9 @@ def test_a_dossier_and_a_published_claim(checkout):
     parts_of_the_ledger(checkout)
     executed = run(checkout, "notebooks/execute.py", path, f"build/{name}.ipynb")
     assert executed.returncode == 0, executed.stderr
+    listed = run(checkout, "notebooks/pages.py")
+    assert listed.returncode == 0, listed.stderr
+    assert f"({path})" in (checkout / "README.md").read_text(encoding="utf-8")
     assembled = run(checkout, "-m", "fairlib", "ledger")
     assert assembled.returncode == 0, assembled.stderr
     assert "passed" in check("dossier", checkout)
