@@ -62,6 +62,48 @@ def checked(
     return numbers
 
 
+def one_number(
+    name: str,
+    value: float,
+    allowed: str,
+    test: Callable[[ndarray], ArrayLike],
+) -> float:
+    """Return a value as a float, after a check that it is one number.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for error messages.
+    value : float
+        The value to check, which must be finite.
+    allowed : str
+        What the test asks for, in words that follow "must be".
+    test : callable
+        Maps an array of floats to truth values of the same shape.
+
+    Returns
+    -------
+    float
+        The value.
+
+    Raises
+    ------
+    ValueError
+        If the value is a list or a word, is not finite, or fails the test.
+
+    Examples
+    --------
+    >>> one_number("max_cost", [1, 2], "positive", lambda cost: cost > 0)
+    Traceback (most recent call last):
+    ValueError: max_cost must be one number, found shape (2,)
+    """
+    if isinstance(value, str):
+        raise ValueError(f"{name} must be one number, found the word {value!r}")
+    if np.ndim(value) > 0:
+        raise ValueError(f"{name} must be one number, found shape {np.shape(value)}")
+    return float(checked(name, value, allowed, test))
+
+
 def check_word(name: str, word: str, allowed: Collection[str]) -> None:
     """Raise an error unless a word is one of the words that are allowed.
 
@@ -120,8 +162,31 @@ def check_confidence(confidence: float) -> None:
     ValueError
         If no interval has this confidence.
     """
-    checked(
+    one_number(
         "confidence", confidence, "in (0, 1)", lambda level: (level > 0) & (level < 1)
+    )
+
+
+def largest_cost(max_cost: float) -> float:
+    """Return the largest possible cost as a float, after a check.
+
+    Parameters
+    ----------
+    max_cost : float
+        The largest cost that an example can have.
+
+    Returns
+    -------
+    float
+        The same number.
+
+    Raises
+    ------
+    ValueError
+        If it is not one positive number.
+    """
+    return one_number(
+        "max_cost", max_cost, "positive and finite", lambda cost: cost > 0
     )
 
 
@@ -148,14 +213,7 @@ def costs(name: str, values: ArrayLike, max_cost: float | None = None) -> ndarra
         If a cost lies outside its limits, if there is no cost at all, or if `max_cost`
         is not one positive number.
     """
-    limit = np.array(np.inf)
-    if max_cost is not None:
-        limit = checked(
-            "max_cost", max_cost, "positive and finite", lambda cost: cost > 0
-        )
-    if limit.ndim > 0:
-        raise ValueError(f"max_cost must be one number, found shape {limit.shape}")
-
+    limit = np.inf if max_cost is None else largest_cost(max_cost)
     cost = checked(
         name,
         values,

@@ -21,8 +21,18 @@ from pandas import DataFrame
 
 from fairlib.checks import check_word
 
+
+def _working_folder() -> Path:
+    """Return the folder in which the program was started."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        # It was deleted. Only what is named relative to it cannot be found then.
+        return Path()
+
+
 # Relative paths begin here, even if the program changes its folder later.
-_WORKING_FOLDER = Path.cwd()
+_WORKING_FOLDER = _working_folder()
 _CHECKOUT = Path(__file__).resolve().parents[1]
 
 if (_CHECKOUT / "data" / "bundled").is_dir():
@@ -219,7 +229,13 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         write(path)
         return
 
-    target = path.resolve()
+    try:
+        target = path.resolve()
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{path} cannot be written: the folder in which this program works no "
+            "longer exists"
+        ) from None
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{os.getpid()}.{target.name}")
     try:

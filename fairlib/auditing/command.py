@@ -238,6 +238,7 @@ def _check_outputs(file: Path, outputs: dict[str, Path]) -> None:
 
     An output may not overwrite the data, nor what another output writes.
     """
+    _check_folder([file, *outputs.values()])
     taken = {file.resolve(): "the data"}
     for name, path in outputs.items():
         if _is_device(path):
@@ -254,6 +255,18 @@ def _check_outputs(file: Path, outputs: dict[str, Path]) -> None:
         if not _is_writable(path):
             raise ValueError(f"--{name}: {str(path)!r} cannot be written")
         taken[path.resolve()] = f"what --{name} writes"
+
+
+def _check_folder(paths: list[Path]) -> None:
+    """Raise if a path begins in the current folder, and somebody has deleted that."""
+    if all(path.is_absolute() for path in paths):
+        return
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise ValueError(
+            "the folder in which the command was started no longer exists"
+        ) from None
 
 
 def _is_device(path: Path) -> bool:

@@ -329,6 +329,11 @@ def _coded(
     if columns.within:
         # The numbers of hospitals are names: strata are never put into bands.
         within = coded(cells[columns.within], cells[COUNT], notes)
+        if within.names == (within.missing,):
+            raise ValueError(
+                f"within: column {columns.within!r} has no value in any case; "
+                "name a column that holds strata"
+            )
     powers = _powers(cells, columns, notes)
 
     return Counts(

@@ -137,11 +137,33 @@ def families(
         return families_of_two_groups
 
     name, coded = next(iter(counts.attributes.items()))
+    if coded.names == (coded.missing,):
+        raise ValueError(
+            f"group: column {name!r} has no value in any case; "
+            "a comparison needs two groups or more"
+        )
     besides = " beside missing values" if coded.missing is not None else ""
     raise ValueError(
         f"group: column {name!r} holds one group only, {coded.names[0]!r}{besides}; "
         "a comparison needs two or more"
     )
+
+
+def named_families(counts: Counts, notes: list[str]) -> list[Family]:
+    """Return a family per attribute whose groups all have a name, and note the others.
+
+    Missing values are no group here, even if the audit compares groups with them.
+    """
+    families_of_two_groups = []
+    for name in counts.attributes:
+        groups = family(counts, (name,), {})
+        if len(groups.kept) > 1:
+            families_of_two_groups.append(groups)
+        else:
+            notes.append(
+                f"By {name}: there is one group only, so there is nothing to compare."
+            )
+    return families_of_two_groups
 
 
 def family(

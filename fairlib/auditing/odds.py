@@ -22,7 +22,7 @@ from fairlib.auditing import claims, comparing
 from fairlib.auditing.comparing import Contrast
 from fairlib.auditing.counts import Counts
 from fairlib.auditing.every_pair import contrast_of_pairs
-from fairlib.auditing.groups import Family, families, large_enough
+from fairlib.auditing.groups import Family, large_enough, named_families
 from fairlib.auditing.questions import Questions
 from fairlib.auditing.rates import RATES
 from fairlib.auditing.sums import Sums
@@ -173,7 +173,7 @@ def _compared(questions: Questions, notes: list[str]) -> _Compared:
 
     compared = {}
     minimum = questions.setting.fewest
-    for family in families(counts, depth=1, reference={}):
+    for family in named_families(counts, notes):
         for code in counts.positive:
             remarks: list[str] = []
             pairs = [

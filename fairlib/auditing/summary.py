@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from fairlib.auditing import claims
 from fairlib.auditing.counts import Counts
-from fairlib.auditing.groups import Family, families, large_enough
+from fairlib.auditing.groups import Family, large_enough, named_families
 from fairlib.auditing.literature import NEEDS, SUMMARY, question_of
 from fairlib.auditing.questions import Questions
 from fairlib.auditing.setting import Setting
@@ -135,7 +135,7 @@ def summarize(
     notes = claims.ignored_columns("Metrics of the literature", counts)
     measurable: list[Family] = []
     if counts.prediction is not None and not notes:
-        measurable = families(counts, depth=1, reference={})
+        measurable = named_families(counts, notes)
 
     bar = tqdm(measurable, desc="summary metrics", delay=2, disable=not progress)
     for family in bar:

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from pandas import DataFrame, Series
 from scipy import stats
 
-from fairlib.checks import checked, costs, examples, shown
+from fairlib.checks import checked, costs, examples, largest_cost, shown
 from fairlib.interval import Interval, bisection
 
 _SMALLEST_CELL = 10  # annotated members of a group with, and without, an error
@@ -361,6 +361,7 @@ class _Annotated:
 
 def _annotated(cost: ArrayLike, group: ArrayLike, max_cost: float) -> _Annotated:
     """Return the examples, checked, and whether a cell is too small for an interval."""
+    largest_cost(max_cost)
     known = ~np.isnan(np.asarray(group, dtype=float))
     known_cost, side = examples(
         cost, np.where(known, group, 0), max_cost=max_cost, name="group"

@@ -38,7 +38,13 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from fairlib import tables
-from fairlib.checks import check_confidence, check_word, checked, costs
+from fairlib.checks import (
+    check_confidence,
+    check_word,
+    checked,
+    costs,
+    largest_cost,
+)
 from fairlib.interval import Interval
 from fairlib.intervals import betting, exact, moments, proportions
 from fairlib.intervals.moments import ends_of_costs, ends_of_counts
@@ -157,6 +163,7 @@ def disparity_interval(
     0.383 [0.100, 0.591] (95% betting)
     """
     check_confidence(confidence)
+    largest_cost(max_cost)
     if method is not None:
         allowed = [name for name, entry in METHODS.items() if entry.paired == paired]
         check_word(f"method for paired={paired}", method, allowed)

@@ -23,7 +23,7 @@ import pandas as pd
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from fairlib.checks import check_confidence, checked, examples
+from fairlib.checks import check_confidence, checked, examples, largest_cost
 from fairlib.interval import bisection
 from fairlib.intervals.betting import block_means
 
@@ -91,6 +91,7 @@ def confidence_sequence(
     """
     checked("gamma", gamma, "in (0, 1)", lambda share: (share > 0) & (share < 1))
     check_confidence(confidence)
+    largest_cost(max_cost)
     costs, groups = examples(cost, membership, max_cost=max_cost)
     moments = np.linspace(1, len(costs), _LOOKS) if at is None else at
     looks = np.unique(moments).astype(int)

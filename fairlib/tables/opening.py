@@ -162,9 +162,7 @@ def listed(values: Iterable) -> str:
 def _opened(table: object) -> Frame | _ReadInBatches:
     """Return a frame that narwhals knows, or something that is read in batches."""
     if isinstance(table, str | Path):
-        if not Path(table).exists():
-            raise ValueError(f"there is no file or folder {str(table)!r}")
-        return pyarrow.dataset.dataset(table, format="parquet", partitioning="hive")
+        return _opened_parquet(Path(table))
     if _is_read_in_batches(table):
         return table  # type: ignore[return-value]
     if _is_hugging_face_dataset(table):
@@ -182,6 +180,24 @@ def _opened(table: object) -> Frame | _ReadInBatches:
             "DuckDB, Dask, PySpark, ...), a datasets.Dataset or the path of Parquet "
             f"files, found {type(table).__name__}"
         ) from None
+
+
+def _opened_parquet(path: Path) -> pyarrow.dataset.Dataset:
+    """Return a Parquet file, or a folder of them, as a table read in batches."""
+    if not path.exists():
+        raise ValueError(f"there is no file or folder {str(path)!r}")
+    try:
+        dataset = pyarrow.dataset.dataset(path, format="parquet", partitioning="hive")
+    except pyarrow.ArrowInvalid as error:
+        raise ValueError(
+            f"{str(path)!r} must be a Parquet file or a folder that holds nothing else "
+            "(for a CSV file, pass fairlib.tables.delimited.Delimited(path)); "
+            f"found: {error}"
+        ) from None
+
+    if not dataset.files:
+        raise ValueError(f"the folder {str(path)!r} holds no Parquet files")
+    return dataset
 
 
 def _is_dask_frame(table: object) -> bool:
