@@ -18,8 +18,10 @@ from numpy import ndarray
 from numpy.random import Generator
 
 import fairlib
+from fairlib import ledger
 from fairlib.intervals import proportions
 from fairlib.intervals.sequential import FRACTIONS
+from fairlib.recipes.printed_tables import COCO_ORDER, MASKS
 
 LEVELS = (
     0,
@@ -35,6 +37,7 @@ ALPHA = 0.05
 WORLDS = 20_000  # simulated games; a share of .05 is then known to .0015
 # A difference must leave room for the levels, and be one that people argue about.
 SMALLEST, LARGEST = 0.20, 0.40
+RACES = {"African-American": "Black people", "Caucasian": "White people"}
 LANGUAGES = {
     "de": "German",
     "es": "Spanish",
@@ -171,6 +174,60 @@ def long_run(every_crowd: list[Crowd], *, rng: Generator | int = 0) -> pd.DataFr
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("points")
 
 
+def table3() -> dict:
+    """Return the T→A columns of Wang and Russakovsky's Table 3, as printed.
+
+    A printed number is given in hundredths of a per cent. `images` counts the images of
+    the dev set that show the object; every image shows a person, so that any number is
+    possible for it.
+    """
+    claims = ledger.published()
+    cells = claims.loc[
+        claims.index.str.match(r"wang2021/table3/\w+/t_to_a/"), "printed"
+    ].astype(float)
+    names = cells.index.str.split("/").str[2].unique()
+    labels = fairlib.load("coco_objects", source="bundled")
+    on_dev = labels[labels["split"] == "dev"].set_index("object")
+    images = on_dev[["man", "woman"]].sum(axis=1)
+
+    rows = [
+        [round(100 * cells[f"wang2021/table3/{name}/t_to_a/{mask}"]) for mask in MASKS]
+        for name in names
+    ]
+    return {
+        "names": list(names),
+        "images": [int(images[name]) if name in images else None for name in names],
+        "rows": rows,
+        "cocoOrder": list(COCO_ORDER),
+    }
+
+
+def compas() -> list[dict]:
+    """Return two groups of defendants: how many have each score, by what came later."""
+    table = fairlib.load("compas_scores", source="bundled")
+    groups = []
+    for race, name in {
+        "African-American": "Black people",
+        "Caucasian": "White people",
+    }.items():
+        counts = (
+            table[table["race"] == race]
+            .pivot_table(index="decile_score", columns="two_year_recid", values="count")
+            .reindex(range(1, 11))
+            .fillna(0)
+            .astype(int)
+        )
+        groups.append(
+            {
+                "name": name,
+                "again": counts[1].tolist(),
+                "not": counts[0].tolist(),
+                "rate": round(float(counts[1].sum() / counts.to_numpy().sum()), 2),
+            }
+        )
+    return groups
+
+
 @cache
 def data() -> dict:
     """Return what the games need to know, ready for JSON."""
@@ -178,6 +235,8 @@ def data() -> dict:
     table = long_run(every_crowd)
     return {
         "crowds": [crowd._asdict() for crowd in every_crowd],
+        "table3": table3(),
+        "compas": compas(),
         "longRun": {"worlds": WORLDS, "unfair": table.to_dict("index")},
     }
 

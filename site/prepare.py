@@ -45,7 +45,7 @@ AUTHORS = {
 # The groups of the table of contents: title -> the beginnings of the notebooks' names,
 # and the names of other pages
 GROUPS = {
-    "Start": (("00",), ("calculators",)),
+    "Start": (("00",), ("games", "calculators")),
     "Lessons on paper 1: how sure?": (("01", "02", "03"), ()),
     "Lessons on paper 2: which measure?": (("04", "05", "06", "07"), ()),
     "Lessons on paper 3: amplified?": (("08", "09", "10", "11", "12"), ()),

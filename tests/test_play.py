@@ -12,6 +12,7 @@ import fairlib
 from fairlib.data import ROOT
 from fairlib.intervals.proportions import newcombe
 from fairlib.intervals.sequential import confidence_sequence
+from fairlib.recipes import printed_tables
 
 FOLDER = ROOT / "site" / "_static" / "play"
 CALL = """
@@ -24,13 +25,10 @@ needs_node = pytest.mark.skipif(
 )
 
 
-def in_javascript(function, given):
-    command = [
-        "node",
-        "-e",
-        CALL.replace("{function}", function),
-        str(FOLDER / "chance.js"),
-    ]
+def in_javascript(function, given, *, module="chance"):
+    code = CALL.replace("{function}", function).replace("const chance", "const module_")
+    code = code.replace("module_", module)
+    command = ["node", "-e", code, str(FOLDER / f"{module}.js")]
     answer = subprocess.run(
         command, input=json.dumps(given), capture_output=True, text=True, check=True
     )
@@ -154,6 +152,48 @@ def test_scores_count_each_kind_of_mistake():
         "open": 2,
         "checks": 1350,
     }
+
+
+@needs_node
+def test_a_number_locks_where_python_finds_a_whole_number_behind_it():
+    table = play.table3()
+    counted = [images for images in table["images"] if images is not None]
+    given = [
+        [last, images] for row in table["rows"] for last in row for images in counted
+    ]
+    ends = in_javascript(
+        "(given) => given.map((each) => combs.totals(...each))", given, module="combs"
+    )
+    last, images = np.transpose(given)
+    assert np.array_equal(np.transpose(ends), printed_tables.totals(last / 100, images))
+
+
+@needs_node
+def test_in_cocos_order_all_numbers_lock_and_as_printed_few():
+    table = play.table3()
+    names = table["names"]
+    orders = [list(range(66)), [names.index(name) for name in table["cocoOrder"]]]
+    count = """([rows, images, orders]) => {
+        const possible = combs.table(rows, images);
+        return orders.map((order) => combs.locked(possible, order));
+    }"""
+    given = [table["rows"], table["images"], orders]
+    assert in_javascript(count, given, module="combs") == [31, 195]
+
+
+def test_the_people_are_those_of_the_compas_counts():
+    scores = fairlib.load("compas_scores", source="bundled")
+    for group, race in zip(
+        play.compas(), ("African-American", "Caucasian"), strict=True
+    ):
+        of_race = scores[
+            (scores["race"] == race) & scores["decile_score"].between(1, 10)
+        ]
+        charged = of_race["two_year_recid"] == 1
+        assert sum(group["again"]) == of_race.loc[charged, "count"].sum()
+        assert sum(group["not"]) == of_race.loc[~charged, "count"].sum()
+        # The game never shows more people than there are.
+        assert min(sum(group["again"]), sum(group["not"])) >= 0.9 * 1000
 
 
 def test_the_games_are_small():

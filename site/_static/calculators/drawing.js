@@ -60,5 +60,5 @@ const drawing = (() => {
     new ResizeObserver(draw).observe(place);
   }
 
-  return { make, line, dot, text, signed, percentages, calculator };
+  return { make, line, dot, text, signed, percentages, control, calculator };
 })();

@@ -168,7 +168,7 @@ const numbers = (() => {
     };
   }
 
-  return { smallestBias, sampleSize, METHODS, amplification };
+  return { smallestBias, sampleSize, wilson, METHODS, amplification };
 })();
 
 if (typeof module !== "undefined") module.exports = numbers;
