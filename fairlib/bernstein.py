@@ -360,7 +360,7 @@ def equalized_odds(
     example is annotated.
 
     Equal error rates do not imply equalized odds, and equalized odds do not imply equal
-    error rates (notebook 02 has examples). To test equalized odds, look at both of its
+    error rates (lesson 03 has examples). To test equalized odds, look at both of its
     parts: `equal_opportunity` of these arguments for the false negative rates, and
     `equal_opportunity` of 1 - label and 1 - prediction for the false positive rates.
 

@@ -1,0 +1,191 @@
+"""The figures of lesson 03: three measures of fairness, and whom each one counts."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from pandas import DataFrame
+
+from fairlib import plots
+from fairlib.drawings._findings import write_finding
+
+DEFINITION = (
+    "Whom each measure counts, and at what cost, after section 2 of the paper. "
+    "Rows: whether a new charge followed. Columns: the score. Computed from the "
+    "definitions. No data are involved."
+)
+RATES = (
+    "Share of people with a high score, by race and by what happened within two "
+    "years, with 95 % intervals. n = {:,} people. Data: {}."
+)
+MEASURES = (
+    "Differences between African-American and Caucasian people. Exact intervals: 95 "
+    "% each, and 97.5 % each for wrong high and wrong low scores, the two parts of "
+    "equalized odds. n = {:,} people. Data: {}."
+)
+WEIGHTS = (
+    "Mean cost of African-American people minus that of Caucasian people, where a "
+    "wrong high score costs as much as shown and a wrong low score costs 1. Band: "
+    "95 % intervals by Welch's method. n = {:,} people. Data: {}."
+)
+
+_FACES = {
+    "cost 1": (plots.COLOURS["vermillion"], "black"),
+    "cost 0": (plots.COLOURS["sky"], "black"),
+    "not counted": ("white", "#555555"),
+}
+
+
+# Rows: no new charge, a new charge. Columns: a high score, a low score.
+_QUALIFIED = (("cost 1", "cost 0"), ("not counted", "not counted"))
+_SQUARES = {
+    "demographic parity": (("cost 1", "cost 0"), ("cost 1", "cost 0")),
+    "equal opportunity": _QUALIFIED,
+    "equalized odds": _QUALIFIED,
+}
+
+
+def definition(*, narrow: bool = False) -> Figure:
+    """Draw whom each measure counts, as squares of two by two.
+
+    Parameters
+    ----------
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        One square per measure.
+    """
+    figure, axes = plots.page(narrow, panels=(1, len(_SQUARES)), heights=(2.2, 5.4))
+    for ax, (name, rows) in zip(axes, _SQUARES.items(), strict=True):
+        _square(ax, rows)
+        ax.set_title(name)
+
+    write_finding(figure, "As printed, two measures count the same people and costs")
+    return figure
+
+
+def _square(ax: Axes, rows: tuple[tuple[str, str], ...]) -> None:
+    """Draw the four kinds of people of one measure."""
+    for (row, column), kind in np.ndenumerate(np.array(rows)):
+        face, ink = _FACES[kind]
+        ax.fill_between(
+            [column, column + 1],
+            1 - row,
+            2 - row,
+            facecolor=face,
+            edgecolor="black",
+            linewidth=0.8,
+        )
+        ax.text(column + 0.5, 1.5 - row, kind, ha="center", va="center", color=ink)
+
+    ax.set(xlim=(0, 2), ylim=(0, 2))
+    ax.set_xticks([0.5, 1.5], ["high score", "low score"])
+    ax.set_yticks([1.5, 0.5], ["no new\ncharge", "new\ncharge"])
+    ax.tick_params(length=0)
+
+
+def rates(table: DataFrame, *, narrow: bool = False) -> Figure:
+    """Draw the share of people with a high score by outcome and race.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per race and outcome, with the columns `race`, `outcome`, `estimate`,
+        `low` and `high`.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        Intervals of the four rates.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(2.2, 2.6))
+    outcomes = list(table["outcome"].unique())
+
+    for number, (race, shown) in enumerate(table.groupby("race", sort=False)):
+        places = np.array([outcomes.index(outcome) for outcome in shown["outcome"]])
+        plots.intervals(
+            places + 0.16 * (number - 0.5),
+            100 * shown["estimate"],
+            low=100 * shown["low"],
+            high=100 * shown["high"],
+            colour=("blue", "orange")[number],
+            marker=plots.MARKERS[number],
+            horizontal=True,
+            label=race,
+            ax=ax,
+        )
+
+    ax.set_yticks(range(len(outcomes)), outcomes)
+    ax.set(xlim=(0, 100), ylim=(len(outcomes) - 0.5, -0.5))
+    ax.set_xlabel("people with a high score (%)")
+    ax.legend(loc="lower right")
+    write_finding(figure, "Scores are higher for African-American people in both rows")
+    return figure
+
+
+def measures(table: DataFrame, *, narrow: bool = False) -> Figure:
+    """Draw the differences that several measures find, with their intervals.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per measure, with `estimate`, `low` and `high`.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        One interval per measure, and the line at zero.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(2.4, 2.8))
+    places = np.arange(len(table))
+    plots.intervals(
+        places,
+        table["estimate"],
+        low=table["low"],
+        high=table["high"],
+        horizontal=True,
+        ax=ax,
+    )
+
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.set_yticks(places, list(table.index))
+    ax.set_ylim(len(table) - 0.5, -0.5)
+    ax.set_xlabel("difference in mean cost")
+    write_finding(figure, "Two large gaps with opposite signs hide in one small one")
+    return figure
+
+
+def weights(table: DataFrame, *, narrow: bool = False) -> Figure:
+    """Draw the difference in mean cost against what a wrong high score costs.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per weight, which is the index, with `estimate`, `low` and `high`.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        A line with a band, and the line at zero.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(2.6, 2.8))
+    blue = plots.COLOURS["blue"]
+    ax.fill_between(
+        table.index, table["low"], table["high"], color=blue, alpha=0.25, linewidth=0
+    )
+    ax.plot(table.index, table["estimate"], color=blue)
+
+    ax.axhline(0, color="black", linewidth=0.8)
+    plots.log_axis([0.25, 0.5, 1, 2, 4], axis="x", written="{x:g}", ax=ax)
+    ax.set_xlabel("cost of a wrong high score")
+    ax.set_ylabel("difference in mean cost")
+    write_finding(figure, "Who pays more depends on what an error costs")
+    return figure
