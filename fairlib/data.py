@@ -211,6 +211,24 @@ def verify(path: Path, *, size: int = 0, sha256: str = "") -> None:
             )
 
 
+def read_parquet(path: Path) -> DataFrame:
+    """Return the table in a Parquet file, whatever letters the path is written with.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    DataFrame
+        The table.
+    """
+    # Python opens the file. Arrow could not encode an accent where the locale is C.
+    with path.open("rb") as stream:
+        return pd.read_parquet(stream)
+
+
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Write a file completely or not at all, even if the program is interrupted.
 
@@ -278,7 +296,7 @@ def _bundled(name: str) -> DataFrame:
         # "NA" and "None" are words here, names of groups for example.
         frame = pd.read_csv(path, keep_default_na=False, na_values=["NaN", ""])
     else:
-        frame = pd.read_parquet(path)
+        frame = read_parquet(path)
     frame.attrs["source"] = "bundled"
     frame.attrs["title"] = facts["title"]
     return frame

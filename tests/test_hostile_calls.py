@@ -3,6 +3,7 @@
 import errno
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -137,6 +138,39 @@ def test_a_file_that_is_not_parquet(tmp_path, content):
         fairlib.measure(path)
     with pytest.raises(ValueError, match="must be a Parquet file .*Delimited"):
         fairlib.measure(str(tmp_path))
+
+
+# --- an accent in a path where the locale knows only ASCII ---
+
+IN_ASCII = """
+import sys
+from pathlib import Path
+from fairlib import data, tables
+data.BUNDLED = Path(sys.argv[1])
+rows = data.load("suite_predictions", source="bundled")
+path = data.BUNDLED / "suite_predictions" / "suite_predictions.parquet"
+for table in (path, str(path), path.parent / "only"):
+    counts = tables.counts(table, [rows.columns[0]])
+    print(len(rows) == counts[tables.COUNT].sum())
+"""
+
+
+def test_an_accent_in_a_path_where_the_locale_knows_only_ascii(tmp_path):
+    """Arrow once failed to encode what Python had made of the letters of the path."""
+    bundled = tmp_path / "été à Zürich"
+    shutil.copytree(data.BUNDLED / "suite_predictions", bundled / "suite_predictions")
+    shutil.copytree(
+        data.BUNDLED / "suite_predictions",
+        bundled / "suite_predictions" / "only",
+        ignore=shutil.ignore_patterns("card.toml"),
+    )
+    settings = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    printed = subprocess.check_output(
+        [sys.executable, "-c", IN_ASCII, bundled],
+        env=os.environ | settings | {"PYTHONPATH": str(ROOT)},
+        text=True,
+    )
+    assert printed.split() == ["True"] * 3
 
 
 # --- a folder that is gone, a disk that is full ---

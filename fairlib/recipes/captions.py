@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from fairlib.amplification.measures import directions
+from fairlib.data import read_parquet
 from fairlib.recipes.originals import File, original, recipe, require_columns
 from fairlib.recipes.wang2021 import (
     COCO_RATIOS,
@@ -374,7 +375,7 @@ def _amplification(reader: _Reader, models: tuple[str, ...]) -> pd.DataFrame:
 def _captioned() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the captions and, in the same order, the labels of the same images."""
     captions = require_columns(
-        pd.read_parquet(original(CAPTIONS)), ["image_id", *MODELS], CAPTIONS.path
+        read_parquet(original(CAPTIONS)), ["image_id", *MODELS], CAPTIONS.path
     )
     by_image = image_labels().set_index("image_id")
     labels = by_image.loc[captions["image_id"]].reset_index()

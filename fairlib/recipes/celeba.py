@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from fairlib.data import DataError
+from fairlib.data import DataError, read_parquet
 from fairlib.recipes.originals import File, at_hand, original, recipe, require_columns
 from fairlib.recipes.photographs import RATIOS, SEEDS, TASKS, with_photographs
 
@@ -35,7 +35,7 @@ def attributes() -> pd.DataFrame:
         Columns image_id, split and 40 attributes, 0 or 1.
     """
     if at_hand(ATTRIBUTES) or not at_hand(LABELS):
-        table = pd.read_parquet(original(ATTRIBUTES))
+        table = read_parquet(original(ATTRIBUTES))
     else:
         table = read_released(original(LABELS), original(PARTITION))
 

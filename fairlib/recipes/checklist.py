@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from fairlib.data import read_parquet
 from fairlib.metrics import draws, scores
 from fairlib.metrics.comparisons import above_background
 from fairlib.metrics.examples import Examples, read
@@ -90,7 +91,7 @@ def predictions() -> pd.DataFrame:
     not monotone in it: with s just above -1/3 the positive probability is 0, just below
     it is 1/3.
     """
-    table = pd.read_parquet(original(PREDICTIONS))
+    table = read_parquet(original(PREDICTIONS))
     table = require_columns(table, [*_COLUMNS, *_PROBABILITIES], PREDICTIONS.path)
     table = table.rename(columns=_PROBABILITIES)
 

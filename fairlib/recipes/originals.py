@@ -249,7 +249,8 @@ def store(name: str, frame: pd.DataFrame) -> Path:
     """
 
     def write_parquet(beside: Path) -> None:
-        frame.to_parquet(beside, index=False, compression="zstd")
+        with beside.open("wb") as stream:
+            frame.to_parquet(stream, index=False, compression="zstd")
 
     def write_card(beside: Path) -> None:
         beside.write_text(text, encoding="utf-8")

@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from fairlib.amplification.cooccurrence import Counts
+from fairlib.data import read_parquet
 from fairlib.recipes.originals import File, original, recipe, require_columns
 
 COCO_RATIOS = File(
@@ -173,7 +174,7 @@ def objects_but_person() -> list[str]:
 def image_labels() -> pd.DataFrame:
     """Return gender and objects of the dev and test images, one row per image."""
     columns = ["split", "image_id", "gender", *objects_but_person()]
-    return require_columns(pd.read_parquet(original(LABELS)), columns, LABELS.path)
+    return require_columns(read_parquet(original(LABELS)), columns, LABELS.path)
 
 
 def training_genders() -> dict[str, int]:

@@ -1,5 +1,6 @@
 """Open any table: as a frame that an engine holds, or to be read part by part."""
 
+import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -186,8 +187,10 @@ def _opened_parquet(path: Path) -> pyarrow.dataset.Dataset:
     """Return a Parquet file, or a folder of them, as a table read in batches."""
     if not path.exists():
         raise ValueError(f"there is no file or folder {str(path)!r}")
+    # Arrow encodes names of files as UTF-8, whatever the locale made of their letters.
+    name = os.fsencode(path).decode("utf-8", "surrogateescape")
     try:
-        dataset = pyarrow.dataset.dataset(path, format="parquet", partitioning="hive")
+        dataset = pyarrow.dataset.dataset(name, format="parquet", partitioning="hive")
     except pyarrow.ArrowInvalid as error:
         raise ValueError(
             f"{str(path)!r} must be a Parquet file or a folder that holds nothing else "
