@@ -3,14 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-from matplotlib.patheffects import Normal, withStroke
 from numpy.typing import NDArray
 from pandas import DataFrame
 
 from fairlib import plots
+from fairlib.drawings._cells import frame, shorten_numbers
 from fairlib.drawings._findings import write_finding
 
 EXCHANGE = (
@@ -190,8 +188,8 @@ def heatmap(
     )
     for panel, (title, rows) in zip(axes, blocks.items(), strict=True):
         plots.heatmap(values.loc[rows], shade=shades.loc[rows], ax=panel)
-        _shorten_numbers(panel)
-        _frame(framed.loc[rows].to_numpy(), panel, narrow=narrow)
+        shorten_numbers(panel)
+        frame(framed.loc[rows].to_numpy(), panel, narrow=narrow)
         panel.set_title(title, loc="left")
         panel.set_yticklabels(rows, rotation=0)
         panel.set_xticks([])
@@ -300,8 +298,8 @@ def groups(
             digits=2 if narrow else 3,
             ax=panel,
         )
-        _shorten_numbers(panel)
-        _frame(framed.loc[rows].to_numpy(), panel, narrow=narrow)
+        shorten_numbers(panel)
+        frame(framed.loc[rows].to_numpy(), panel, narrow=narrow)
         panel.axvline(8, color="black", linewidth=2)
         panel.set_yticklabels(rows, rotation=0)
         panel.set_xticks([])
@@ -319,34 +317,3 @@ def groups(
         figure, "Names are framed in every row, explicit genders only here and there"
     )
     return figure
-
-
-def _shorten_numbers(panel: Axes) -> None:
-    """Print .040 in place of 0.040, so that cells stay readable."""
-    for text in panel.texts:
-        number = text.get_text()
-        digits = number.removeprefix("-")
-        is_negative = number.startswith("-") and digits.strip("0.") != ""
-        if digits.startswith("0."):
-            digits = digits.removeprefix("0")
-        text.set_text(f"\N{MINUS SIGN}{digits}" if is_negative else digits)
-        text.set_fontsize(8)
-
-
-def _frame(framed: NDArray, panel: Axes, *, narrow: bool) -> None:
-    """Draw a frame with a white edge, which shows on light and on dark cells."""
-    margin = 0.04 if narrow else 0.07
-    line = 1.1 if narrow else 1.6
-
-    for row, column in np.argwhere(framed):
-        frame = Rectangle(
-            (column + margin, row + margin),
-            1 - 2 * margin,
-            1 - 2 * margin,
-            fill=False,
-            linewidth=line,
-            edgecolor=plots.COLOURS["vermillion"],
-        )
-        edge = withStroke(linewidth=2 * line, foreground="white")
-        frame.set_path_effects([edge, Normal()])
-        panel.add_patch(frame)
