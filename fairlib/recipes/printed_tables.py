@@ -259,6 +259,26 @@ def _rising(total: int, smallest: int, largest: int) -> np.ndarray:
     return rows[in_range] + shift
 
 
+def printed_table3() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the T→A columns of Table 3 of Wang and Russakovsky (2021) as printed.
+
+    Returns
+    -------
+    means, errors : pandas.DataFrame
+        The printed means and what is printed behind ±, in per cent. One row per printed
+        name, in the printed order, and one column per mask.
+    """
+    claims = ledger.published()
+    ids = claims.index[claims.index.str.match(r"wang2021/table3/\w+/t_to_a/")]
+    parts = ids.str.split("/")
+    cells = claims.loc[ids, ["printed", "error"]].astype(float)
+    cells = cells.assign(printed_as=parts.str[2], mask=parts.str[4])
+
+    order = cells["printed_as"].unique()
+    table = cells.pivot(index="printed_as", columns="mask").loc[order]
+    return table["printed"][list(MASKS)], table["error"][list(MASKS)]
+
+
 @recipe(files=[LABELS, COCO_RATIOS])
 def table3_integers() -> pd.DataFrame:
     """Table 3 of Wang and Russakovsky (2021) in whole numbers, under its true names.

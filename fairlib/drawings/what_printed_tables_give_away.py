@@ -1,0 +1,155 @@
+"""The figures of lesson 17: what a printed mean can be, and which rows pass."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from fairlib import plots
+from fairlib.drawings._findings import write_finding
+
+RULER = (
+    "What a mean of five runs can be (lines), for objects with 111 and with 30 "
+    "images. Orange: the means that are printed as 1.33. Computed from the "
+    "definition of a mean. Data: printed value of Table 3, row bed; {}."
+)
+ORDERS = (
+    "How many of the 195 testable cells of Table 3 are possible means, if its rows "
+    "belong to the objects in 10,000 shuffled orders, in the printed order, and in "
+    "the order of COCO's categories. The shuffled orders are simulated. Data: "
+    "printed values; {}."
+)
+ROWS = (
+    "Which objects the rows of Table 3 can be about: a dot where all three T→A "
+    "cells of a row are possible. Crosses: the printed names. Row 1 and the object "
+    "person are left out, because any number would pass for them. Data: printed "
+    "values; {}."
+)
+
+
+def ruler(
+    possible: Mapping[str, ArrayLike],
+    printed: tuple[float, float],
+    *,
+    narrow: bool = False,
+) -> Figure:
+    """Draw what a mean can be for several objects, and what is printed.
+
+    Parameters
+    ----------
+    possible : mapping of str to array_like
+        For each object the possible means, in per cent.
+    printed : (float, float)
+        The ends of the means that are printed alike.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        One row of lines per object, and a band.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(1.8, 2.0))
+    ax.axvspan(*printed, color=plots.COLOURS["orange"], linewidth=0)
+    for place, means in enumerate(possible.values()):
+        ax.vlines(
+            means, place - 0.3, place + 0.3, color=plots.COLOURS["blue"], linewidth=1.6
+        )
+
+    ax.set_yticks(range(len(possible)), list(possible))
+    ax.set_ylim(len(possible) - 0.5, -0.5)
+    ax.set_xlabel("mean of five runs (%)")
+    write_finding(figure, "1.33 % is not possible with 111 images, but it is with 30")
+    return figure
+
+
+def orders(
+    passing: ArrayLike, marked: Mapping[str, int], *, narrow: bool = False
+) -> Figure:
+    """Draw how many cells pass in shuffled orders, and in some that are marked.
+
+    Parameters
+    ----------
+    passing : array_like of int
+        The number of cells that pass, one per shuffled order.
+    marked : mapping of str to int
+        Orders with their numbers of cells.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        A histogram with marks.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(2.4, 2.6))
+    counts = np.asarray(passing)
+    edges = np.arange(counts.min() - 0.5, counts.max() + 1.5)
+    ax.hist(
+        counts,
+        bins=edges,
+        color=plots.COLOURS["sky"],
+        linewidth=0,
+        label="shuffled orders",
+    )
+
+    styles = (("vermillion", ":"), ("black", "--"))
+    for (label, count), (colour, style) in zip(marked.items(), styles, strict=True):
+        ax.axvline(
+            count,
+            color=plots.COLOURS[colour],
+            linestyle=style,
+            label=f"{label}: {count}",
+        )
+
+    ax.set(xlim=(0, 200), xlabel="cells that are possible, of 195")
+    ax.set_ylabel("shuffled orders")
+    ax.legend(loc="upper center")
+    write_finding(figure, "Only in COCO's order is every cell possible")
+    return figure
+
+
+def rows(can_be: ArrayLike, printed: Iterable[int], *, narrow: bool = False) -> Figure:
+    """Draw which objects each row can be about.
+
+    Parameters
+    ----------
+    can_be : array_like of bool
+        One row per row of the table, one column per object: whether they fit.
+    printed : iterable of int
+        For each row the column of the object whose name is printed, or -1.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        A square of dots, and crosses at the printed names.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(5.2, 3.6))
+    row, column = np.nonzero(np.asarray(can_be))
+    diagonal = row == column
+    names = np.array(list(printed))
+    size = 2.2 if narrow else 3.5
+
+    for x, y, colour, marker, label in (
+        (column[~diagonal], row[~diagonal], "grey", "s", "another object fits"),
+        (column[diagonal], row[diagonal], "blue", "o", "same number, fits"),
+        (names[names >= 0], np.nonzero(names >= 0)[0], "vermillion", "x", "printed"),
+    ):
+        ax.plot(x + 2, y + 2, marker, color=plots.COLOURS[colour], ms=size, label=label)
+
+    ax.set(xlim=(0, 68), ylim=(68, 0))
+    ax.set_xlabel("object, by its number among COCO's categories")
+    ax.set_ylabel("row of Table 3")
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 1.09),
+        ncols=3,
+        frameon=False,
+        handletextpad=0.1,
+        columnspacing=1,
+    )
+    write_finding(figure, "Each row fits the object with its number in COCO")
+    return figure
