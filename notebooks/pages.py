@@ -166,10 +166,13 @@ def markdown_table(html: str) -> str:
     rows = [[row.get(column, "") for column in range(width)] for row in table.rows]
 
     # A table in Markdown has one row of headings: those above each other are joined.
+    # Where the last row names the columns of the index, these names are enough.
     heading_rows = rows[: table.heading_rows] or [[""] * width]
+    names_of_index = len(heading_rows) > 1 and not heading_rows[-1][-1]
     headings = []
     for texts in zip(*heading_rows, strict=True):
-        headings.append(" ".join(dict.fromkeys(filter(None, texts))))
+        kept = texts[-1:] if names_of_index and texts[-1] else texts
+        headings.append(" ".join(dict.fromkeys(filter(None, kept))))
 
     lines = [headings, ["---"] * width, *rows[table.heading_rows :]]
     return "\n".join(f"| {' | '.join(map(_in_table, line))} |" for line in lines)

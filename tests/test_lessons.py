@@ -44,11 +44,8 @@ CHECKED = r"ets+c"
 JUDGEMENT = r"es"
 OPENINGS = ("Warm-up", "Exercise 1", "Exercise 2", "Exercise 3")
 
-# To be brought to these rules.
-OLD = {"00_start_here"}
-NEW = [path for path in LESSONS if path.stem not in OLD]
 
-lessons = pytest.mark.parametrize("path", NEW, ids=name_of)
+lessons = pytest.mark.parametrize("path", LESSONS, ids=name_of)
 
 
 def cells_of(path):

@@ -93,6 +93,12 @@ def test_headings_above_each_other_are_joined_and_names_of_rows_are_written_once
     assert lines[3] == "|  | 2 | 7 | 7 | 7 | 7 |"
 
 
+def test_the_name_of_the_columns_does_not_stand_above_that_of_the_rows():
+    frame = pd.DataFrame({0: [1], 1: [2]}, index=pd.Index(["x"], name="gold"))
+    html = frame.rename_axis(columns="right")._repr_html_()
+    assert pages.markdown_table(html).splitlines()[0] == "| gold | 0 | 1 |"
+
+
 def test_a_figure_is_linked_with_its_caption_and_its_variant_for_phones(figures):
     one = code('plots.save(f, "99_one", caption=c)', shown(png="iVBO"))
     two = code(
