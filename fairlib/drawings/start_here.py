@@ -32,9 +32,11 @@ def ten_differences(
     """
     figure, (axes,) = plots.page(narrow, heights=(2.2, 2.6))
     people = range(1, len(differences) + 1)
+
     axes.plot(differences, people, "o", color=plots.COLOURS["blue"])
     axes.axvline(truth, color="black", linestyle="--", linewidth=1)
     axes.axvline(0, color="black", linewidth=0.8)
+
     axes.set(
         xlabel="difference between women and men",
         ylabel="person",
