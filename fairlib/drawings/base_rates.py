@@ -51,9 +51,13 @@ def arrows(men: Series, p_he: Series, *, narrow: bool = False) -> Figure:
         (women_hold_most, "orange", "s", "mostly women work there"),
         (~women_hold_most, "blue", "o", "mostly men work there"),
     ):
-        look = {"color": plots.COLOURS[colour], "marker": marker, "linestyle": "none"}
-        ax.plot(men[chosen], places[chosen], markerfacecolor="white", **look)
-        ax.plot(p_he[chosen], places[chosen], label=label, **look)
+        style_of_marks = {
+            "color": plots.COLOURS[colour],
+            "marker": marker,
+            "linestyle": "none",
+        }
+        ax.plot(men[chosen], places[chosen], markerfacecolor="white", **style_of_marks)
+        ax.plot(p_he[chosen], places[chosen], label=label, **style_of_marks)
 
     ax.axvline(0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set(
@@ -97,8 +101,8 @@ def mixtures(verdicts: DataFrame, printed: Series, *, narrow: bool = False) -> F
         ax.plot(places, values, style, color=plots.COLOURS[colour])
         plots.intervals(places, ends, ax=ax, colour=colour, marker=marker, label=name)
 
-    look = {"color": plots.COLOURS["vermillion"], "markerfacecolor": "white"}
-    ax.plot([0, 1], printed, ":D", label="FitBERT, printed", **look)
+    style_of_marks = {"color": plots.COLOURS["vermillion"], "markerfacecolor": "white"}
+    ax.plot([0, 1], printed, ":D", label="FitBERT, printed", **style_of_marks)
     ax.axhline(0, color="black", linewidth=0.8)
     ax.set(
         title="Each line crosses zero: the choice decides",
