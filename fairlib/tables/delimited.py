@@ -6,7 +6,7 @@ belong to it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 from tqdm import tqdm
+
+from fairlib.tables.combinations import encoded
 
 BYTES_PER_BLOCK = 1 << 22  # bounds the memory
 
@@ -83,7 +85,7 @@ class Delimited:
     def to_batches(
         self, *, columns: Sequence[str], batch_size: int
     ) -> Iterator[pa.RecordBatch]:
-        """Yield some columns, a block of rows at a time.
+        """Read some columns, a block of rows at a time.
 
         Parameters
         ----------
@@ -92,23 +94,36 @@ class Delimited:
         batch_size : int
             Not used: a batch has as many rows as there are in a block of the file.
 
-        Yields
-        ------
-        pyarrow.RecordBatch
-            The rows of a block.
+        Returns
+        -------
+        iterator of pyarrow.RecordBatch
+            The rows of each block.
 
         Raises
         ------
         ValueError
             If the file cannot be read, or if a column holds anything but numbers.
         """
-        schema = pa.schema([self.schema.field(name) for name in columns])
-        for batch in self._text(columns):
-            arrays = [
-                self._converted(values, field)
-                for values, field in zip(batch, schema, strict=True)
-            ]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+        return self._batches(columns, self._converted)
+
+    def to_encoded_batches(
+        self, *, columns: Sequence[str], batch_size: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Read some columns, in which words are Arrow dictionaries.
+
+        Each different word of a block is then tidied up once, and not once a row.
+
+        Parameters
+        ----------
+        columns, batch_size
+            As for `to_batches`.
+
+        Returns
+        -------
+        iterator of pyarrow.RecordBatch
+            The rows of each block.
+        """
+        return self._batches(columns, self._encoded)
 
     @cached_property
     def found_separator(self) -> str:
@@ -174,13 +189,21 @@ class Delimited:
     def _names_in_file(self) -> dict[str, list[str]]:
         """The names of the columns, each with its spellings in the file."""
         self._check_encoding()
-        with self._opened() as file:
-            spellings = self._reader(file).schema.names
+        try:
+            spellings = self._spellings(_MOST_BYTES_OF_HEADER)
+        except ValueError:
+            # The first rows may be long.
+            spellings = self._spellings(BYTES_PER_BLOCK)
 
         names: dict[str, list[str]] = {}
         for spelling in spellings:
             names.setdefault(spelling.strip(), []).append(spelling)
         return names
+
+    def _spellings(self, block_size: int) -> list[str]:
+        """Return the names of the columns as they are in the file."""
+        with self._opened() as file:
+            return self._reader(file, block_size).schema.names
 
     def _check_encoding(self) -> None:
         """Raise if the file is text of two bytes per letter, as Excel may write it."""
@@ -194,8 +217,19 @@ class Delimited:
                 "iconv -f UTF-16 -t UTF-8 OLD > NEW"
             )
 
-    def _text(self, columns: Sequence[str]) -> Iterator[list[pa.Array]]:
-        """Yield some columns as text, block by block; an empty field is missing."""
+    def _batches(
+        self, columns: Sequence[str], convert: Callable[[pa.Array, str], pa.Array]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield some columns, block by block.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            The columns to read.
+        convert : callable
+            Maps the text of a column in the file and the name of the column to values,
+            or raises if the text is no UTF-8.
+        """
         names = []
         for name in columns:
             spellings = self._names_in_file[name]
@@ -208,20 +242,25 @@ class Delimited:
         with self._opened() as file:
             reader = self._reader(
                 file,
+                BYTES_PER_BLOCK,
                 include_columns=names,
                 column_types=dict.fromkeys(names, pa.string()),
+                check_utf8=False,
             )
             for batch in reader:
-                trimmed = [pc.utf8_trim_whitespace(values) for values in batch.columns]
-                yield [
-                    pc.if_else(pc.equal(values, ""), None, values) for values in trimmed
+                arrays = [
+                    convert(text, name)
+                    for text, name in zip(batch.columns, columns, strict=True)
                 ]
+                yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
-    def _reader(self, file: pa.NativeFile, **options: Any) -> csv.CSVStreamingReader:
+    def _reader(
+        self, file: pa.NativeFile, block_size: int, **options: Any
+    ) -> csv.CSVStreamingReader:
         """Return a reader of the file's blocks."""
         return csv.open_csv(
             file,
-            read_options=csv.ReadOptions(block_size=BYTES_PER_BLOCK),
+            read_options=csv.ReadOptions(block_size=block_size),
             parse_options=csv.ParseOptions(
                 delimiter=self.found_separator, newlines_in_values=True
             ),
@@ -249,18 +288,49 @@ class Delimited:
                     f"{self.found_separator!r}: {error}"
                 ) from error
 
-    def _converted(self, values: pa.Array, field: pa.Field) -> pa.Array:
-        """Return the values of a column as its type, text or float."""
-        if pa.types.is_string(field.type):
-            return values
+    def _converted(self, text: pa.Array, name: str) -> pa.Array:
+        """Return the values of a column as words, or as floats."""
+        if name in self.numbers:
+            return self._as_numbers(text, name)
+        text.validate(full=True)
+        return _tidy(text)
 
+    def _encoded(self, text: pa.Array, name: str) -> pa.Array:
+        """Return the values of a column as encoded words, or as floats."""
+        if name in self.numbers:
+            return self._as_numbers(text, name)
+
+        # Each different word is checked and tidied up once.
+        column = encoded(text)
+        column.dictionary.validate(full=True)
+        words = _tidy(column.dictionary)
+        if words.equals(column.dictionary):
+            return column
+
+        # Words that differed only in spaces are one word now.
+        different = encoded(words)
+        indices = different.indices.take(column.indices)
+        return pa.DictionaryArray.from_arrays(indices, different.dictionary)
+
+    def _as_numbers(self, text: pa.Array, name: str) -> pa.Array:
+        """Return the values of a column as floats."""
         has_comma = self.found_decimal == ","
-        with_point = pc.replace_substring(values, ",", ".") if has_comma else values
+        with_point = pc.replace_substring(text, ",", ".") if has_comma else text
         try:
             return with_point.cast(pa.float64())
+        except pa.ArrowInvalid:
+            tidy = _tidy(with_point)  # there may be spaces or empty fields
+
+        try:
+            return tidy.cast(pa.float64())
         except pa.ArrowInvalid as error:
             hint = "; if a comma stands before decimals, say so (--decimal ,)"
             raise ValueError(
-                f"column {field.name!r} must hold numbers: {error}"
-                f"{'' if has_comma else hint}"
+                f"column {name!r} must hold numbers: {error}{'' if has_comma else hint}"
             ) from error
+
+
+def _tidy(text: pa.Array) -> pa.Array:
+    """Return text without spaces around it; where nothing is left, it is missing."""
+    trimmed = pc.utf8_trim_whitespace(text)
+    return pc.if_else(pc.equal(trimmed, ""), None, trimmed)

@@ -1,6 +1,5 @@
 """Open any table: as a frame that an engine holds, or to be read part by part."""
 
-import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,8 +8,9 @@ from typing import Any, Protocol
 
 import narwhals as nw
 import pyarrow
-import pyarrow.dataset
 from pandas import DataFrame
+
+from fairlib.tables.parquet import ParquetFiles
 
 ROWS_PER_PART = 1 << 18  # bounds the memory where no engine holds the rows
 
@@ -46,7 +46,9 @@ def schema(table: object) -> nw.Schema:
     return _schema_of(_opened(table))
 
 
-def parts(table: object, columns: Sequence[str]) -> Iterator[Frame]:
+def parts(
+    table: object, columns: Sequence[str], *, encoded: bool = False
+) -> Iterator[Frame]:
     """Yield some columns of a table, in one piece or part by part.
 
     Parameters
@@ -55,6 +57,8 @@ def parts(table: object, columns: Sequence[str]) -> Iterator[Frame]:
         Any table that `fairlib.tables` lists.
     columns : sequence of str
         The columns to read.
+    encoded : bool, default False
+        Whether files may be read with words as Arrow dictionaries, which is faster.
 
     Yields
     ------
@@ -75,8 +79,12 @@ def parts(table: object, columns: Sequence[str]) -> Iterator[Frame]:
         yield source.select(names)
         return
 
+    read = source.to_batches
+    if encoded:
+        # Only the readers of this project have this way.
+        read = getattr(source, "to_encoded_batches", read)
     has_parts = False
-    for batch in source.to_batches(columns=names, batch_size=ROWS_PER_PART):
+    for batch in read(columns=names, batch_size=ROWS_PER_PART):
         has_parts = True
         yield nw.from_native(pyarrow.Table.from_batches([batch]))
     # Without rows there may be no batch at all, but the columns have to be known.
@@ -163,7 +171,7 @@ def listed(values: Iterable) -> str:
 def _opened(table: object) -> Frame | _ReadInBatches:
     """Return a frame that narwhals knows, or something that is read in batches."""
     if isinstance(table, str | Path):
-        return _opened_parquet(Path(table))
+        return ParquetFiles(table)
     if _is_read_in_batches(table):
         return table  # type: ignore[return-value]
     if _is_hugging_face_dataset(table):
@@ -181,26 +189,6 @@ def _opened(table: object) -> Frame | _ReadInBatches:
             "DuckDB, Dask, PySpark, ...), a datasets.Dataset or the path of Parquet "
             f"files, found {type(table).__name__}"
         ) from None
-
-
-def _opened_parquet(path: Path) -> pyarrow.dataset.Dataset:
-    """Return a Parquet file, or a folder of them, as a table read in batches."""
-    if not path.exists():
-        raise ValueError(f"there is no file or folder {str(path)!r}")
-    # Arrow encodes names of files as UTF-8, whatever the locale made of their letters.
-    name = os.fsencode(path).decode("utf-8", "surrogateescape")
-    try:
-        dataset = pyarrow.dataset.dataset(name, format="parquet", partitioning="hive")
-    except pyarrow.ArrowInvalid as error:
-        raise ValueError(
-            f"{str(path)!r} must be a Parquet file or a folder that holds nothing else "
-            "(for a CSV file, pass fairlib.tables.delimited.Delimited(path)); "
-            f"found: {error}"
-        ) from None
-
-    if not dataset.files:
-        raise ValueError(f"the folder {str(path)!r} holds no Parquet files")
-    return dataset
 
 
 def _is_dask_frame(table: object) -> bool:
