@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 import fairlib
 from fairlib import tables
-from fairlib.tables import opening
+from fairlib.tables import counting, opening
 
 rows = st.lists(
     st.tuples(st.sampled_from("abc"), st.integers(0, 1), st.integers(0, 1)),
@@ -197,7 +197,7 @@ def folder(tmp_path):
 
 def test_a_folder_of_parquet_files_is_read_in_parts(folder, monkeypatch):
     monkeypatch.setattr(opening, "ROWS_PER_PART", 100)
-    monkeypatch.setattr(tables, "_MOST_PENDING_ROWS", 200)
+    monkeypatch.setattr(counting, "_MOST_PENDING_ROWS", 200)
     for path in (folder, str(folder), folder / "0.parquet"):
         expected = pd.read_parquet(path)
         pd.testing.assert_frame_equal(

@@ -89,7 +89,7 @@ class ParquetFiles:
         if not path.exists():
             raise ValueError(f"there is no file or folder {str(path)!r}")
 
-        # Arrow encodes names of files as UTF-8, whatever the locale made of their letters.
+        # Arrow writes the names of files in UTF-8, in every locale.
         name = os.fsencode(path).decode("utf-8", "surrogateescape")
         kind = ds.ParquetFileFormat(dictionary_columns=set(words))
         try:
