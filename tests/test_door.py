@@ -10,6 +10,7 @@ from types import ModuleType
 
 import jedi
 import pytest
+from locales import needs_more_than_ascii
 
 import fairlib
 from fairlib import _door
@@ -47,6 +48,7 @@ def test_tools_and_the_interpreter_see_the_same_names():
     assert names_for_type_checkers() == {*fairlib.__all__} == {*dir(fairlib)}
 
 
+@needs_more_than_ascii
 @pytest.mark.parametrize(
     ("code", "name"),
     [

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow
 import pyarrow.dataset
 import pytest
+from locales import needs_more_than_ascii
 from timing import quicker_than, slowness
 
 import fairlib
@@ -567,6 +568,7 @@ def test_the_summary_metrics_are_written_too(path, tmp_path, frame):
     pd.testing.assert_frame_equal(written, expected, check_dtype=False)
 
 
+@needs_more_than_ascii
 def test_the_process_and_a_letter_that_the_terminal_does_not_know(path):
     command = [
         sys.executable,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from locales import needs_more_than_ascii
 from test_auditing import people
 
 from fairlib.__main__ import main
@@ -97,6 +98,7 @@ def test_a_finding_is_status_1_even_if_nobody_reads_errors(path):
         assert "written" not in result.stdout
 
 
+@needs_more_than_ascii
 def test_an_error_that_nobody_foresaw_is_status_2(path, capsys, monkeypatch):
     def broken(*_, **__):
         raise AssertionError("a defect")
@@ -168,6 +170,7 @@ def test_named_pipes_are_read(name, frame, path, temporary, capsys):
     assert pipe.is_fifo() and not [*temporary.iterdir()]
 
 
+@needs_more_than_ascii
 def test_the_output_of_a_command_is_read(path, temporary, capsys):
     expected = output_of(capsys, path, *ROLES).partition(":")[2]
     for script, name in (
