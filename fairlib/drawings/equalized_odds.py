@@ -123,7 +123,7 @@ def rates(table: DataFrame, *, narrow: bool = False) -> Figure:
     ax.set(xlim=(0, 100), ylim=(len(outcomes) - 0.5, -0.5))
     ax.set_xlabel("people with a high score (%)")
     ax.legend(loc="lower right")
-    write_finding(figure, "Scores are higher for African-American people in both rows")
+    write_finding(figure, "High scores are more frequent for African-American people")
     return figure
 
 
