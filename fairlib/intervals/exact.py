@@ -12,7 +12,7 @@ import numpy as np
 from numpy import ndarray
 from scipy import optimize, stats
 from scipy.fft import dct, idct
-from scipy.special import ndtri
+from scipy.special import logit, ndtri
 
 from fairlib.intervals.proportions import Numbers, limits, newcombe
 
@@ -25,6 +25,9 @@ APART = 1e-3
 _SHARE_FOR_ROUNDING = 1e-6  # of alpha, for what each approximation may lose
 _REFINEMENT = 256  # rates that are examined for each rate that is computed
 _MOST_BINS = 2048  # of the counts of group A, if more of them matter
+# Longer runs of counts are not added up one by one.
+_LONGEST_RUN = 1 << 15
+_NOTHING = 1e-20  # a probability that no sum notices
 
 Range = tuple[float, float]
 
@@ -68,8 +71,8 @@ def exact_unconditional(
     out, and never too far in. From about 50,000 examples on, they lie up to 0.2 % of
     the width too far out.
 
-    It takes 0.02 s for groups of 100 examples, 0.1 s for groups of 5,000, and 1 or 2 s
-    for groups of billions.
+    It takes 0.01 s for groups of 100 examples, 0.05 s for groups of 50,000, and 1 or
+    2 s for groups of billions.
 
     References
     ----------
@@ -108,7 +111,13 @@ def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:
         return -1.0
 
     near = (_near(x_a, n_a, alpha), _near(x_b, n_b, alpha))
-    region = _Region(order, n_a, n_b, alpha=alpha, near=near)
+
+    # A table that is its own mirror image has two rates that are equally bad, and
+    # rounding picks one. In such tables every number is rounded as it always was,
+    # which takes longer, so that the end stays the same to the last digit.
+    mirrored = n_a == n_b and x_a + x_b == n_a
+    region = _Region(order, n_a, n_b, alpha=alpha, near=near, quick=not mirrored)
+
     # Rounding may add a little to a probability, so that we aim a little lower.
     aim = region.allowed - 2 * _SHARE_FOR_ROUNDING * alpha
 
@@ -119,16 +128,47 @@ def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:
         return region.probability(difference, share)[0] - aim
 
     low = max(order, -1.0)
+    # The end is near: we look for it within small steps around the last one.
+    step = max(x_a / n_a - x_b / n_b - low, 1e-9) / 16
     _, worst_share = region.largest(low)
     while True:
         rate_of_larger = _rate_of_b(low, worst_share)
         if n_a > n_b:
             rate_of_larger += low
 
-        low = optimize.brentq(excess, -1, 1, args=(rate_of_larger,), xtol=1e-16)
+        ends = (-1.0, 1.0)
+        if not mirrored:
+            ends = _ends_around_root(excess, low, step, rate_of_larger)
+        low = optimize.brentq(excess, *ends, args=(rate_of_larger,), xtol=1e-16)
         probability, worst_share = region.largest(low)
         if probability <= region.allowed:
             return min(low, x_a / n_a - x_b / n_b)
+
+
+def _ends_around_root(
+    function: Callable[..., float], start: float, step: float, *arguments: float
+) -> Range:
+    """Return two differences between which a growing function changes its sign.
+
+    Where there are none, return -1 and 1, the ends of all differences.
+    """
+    low = start
+    high = start
+    is_above = function(start, *arguments) > 0
+    while low > -1 and high < 1:
+        if is_above:
+            high = low
+            low = max(low - step, -1.0)
+            tried = low
+        else:
+            low = high
+            high = min(high + step, 1.0)
+            tried = high
+
+        if (function(tried, *arguments) > 0) != is_above:
+            return low, high
+        step *= 4
+    return -1.0, 1.0
 
 
 def _near(x: int, n: int, alpha: float) -> Range:
@@ -213,6 +253,7 @@ class _Region:
         *,
         alpha: float,
         near: tuple[Range, Range],
+        quick: bool = True,
     ) -> None:
         self.n_a = n_a
         self.n_b = n_b
@@ -234,6 +275,8 @@ class _Region:
 
         self.x_a = x_a
         self.most_b = largest_count(is_as_extreme, np.full(len(x_a), n_b))
+        self.chances_a = _Chances(n_a, near[0], quick=quick)
+        self.chances_b = _Chances(n_b, near[1], quick=quick)
 
         # The largest probability that may be found: α/2 minus all that is lost on the
         # way, and rounded down by what the points between the examined ones may add.
@@ -280,10 +323,95 @@ class _Region:
         rate_b = _rate_of_b(difference, share[:, None])
         rate_a = np.clip(rate_b + difference, 0, 1)
 
-        up_to_a = stats.binom.cdf(self.x_a, self.n_a, rate_a)
-        chance_of_a = np.diff(up_to_a, prepend=0, axis=1)
-        chance_of_b = stats.binom.cdf(self.most_b, self.n_b, rate_b)
-        return (chance_of_a * chance_of_b).sum(axis=1) + 1 - up_to_a[:, -1]
+        chance_of_a, up_to_last = self.chances_a.between(self.x_a, rate_a)
+        chance_of_b = self.chances_b.up_to(self.most_b, rate_b)
+        return (chance_of_a * chance_of_b).sum(axis=1) + 1 - up_to_last
+
+
+class _Chances:
+    """How likely the counts of a group are, at any of several rates near each other.
+
+    At one rate, in the middle, the probability of every count is computed. At another
+    rate it is larger or smaller by a factor that is an exponential function of the
+    count. So a sum of exponentials replaces one incomplete beta function per count.
+    """
+
+    def __init__(self, n: int, near: Range, *, quick: bool) -> None:
+        self.n = n
+        self.near = near
+        self.rate = min(max(sum(near) / 2, 1e-9), 1 - 1e-9)
+
+        # Bernstein's inequality: counts farther from the mean than this have no weight.
+        exponent = -np.log(_NOTHING)
+        first, last = (
+            n * rate
+            + side
+            * (
+                exponent / 3
+                + np.sqrt(exponent**2 / 9 + 2 * exponent * n * rate * (1 - rate))
+            )
+            for rate, side in zip(near, (-1, 1), strict=True)
+        )
+        self.first = max(int(first), 0)
+        self.last = min(int(last) + 1, n)
+
+        self.log_chance: ndarray | None = None
+        if quick and self.last - self.first < _LONGEST_RUN:
+            run = np.arange(self.first, self.last + 1)
+            chance = stats.binom.pmf(run, n, self.rate)
+            if chance.min() > 1e-290:
+                self.log_chance = np.log(chance)
+                self.from_middle = run - n * self.rate
+
+    def up_to(self, counts: ndarray, rates: ndarray) -> ndarray:
+        """Return the probability of at most each count, at each rate (a column)."""
+        chance = self._at(rates)
+        if chance is None:
+            return stats.binom.cdf(counts, self.n, rates)
+
+        sums = np.cumsum(chance, axis=1, out=chance)
+        places = self._places(counts)
+        return sums[:, places - 1] * (places > 0)
+
+    def between(self, counts: ndarray, rates: ndarray) -> tuple[ndarray, ndarray]:
+        """Return how likely it is to be above one count and at most at the next one.
+
+        The counts grow. The first of the numbers, for each rate, is the probability of
+        at most the first count. A second array has that of at most the last count.
+        """
+        chance = self._at(rates)
+        if chance is None:
+            up_to = stats.binom.cdf(counts, self.n, rates)
+            return np.diff(up_to, prepend=0, axis=1), up_to[:, -1]
+
+        # A sum is empty where it ends at the place where it starts.
+        places = np.insert(self._places(counts), 0, 0)
+        sums = np.add.reduceat(chance, places, axis=1)
+        return sums[:, :-1] * (np.diff(places) > 0), 1 - sums[:, -1]
+
+    def _at(self, rates: ndarray) -> ndarray | None:
+        """Return how likely all counts of the run are, and 0 for those beyond.
+
+        Return None where the run does not suffice.
+        """
+        low, high = self.near
+        inside = (rates >= low) & (rates <= high) & (rates > 0) & (rates < 1)
+        if self.log_chance is None or not inside.all():
+            return None
+
+        # The probabilities add up to 1, which settles the constant of the factor.
+        slope = logit(rates) - logit(self.rate)
+        exponent = self.log_chance + self.from_middle * slope
+        exponent -= exponent.max(axis=1, keepdims=True)
+        chance = np.zeros((len(rates), exponent.shape[1] + 1))
+        np.exp(exponent, out=chance[:, :-1])
+        chance /= chance.sum(axis=1, keepdims=True)
+        return chance
+
+    def _places(self, counts: ndarray) -> ndarray:
+        """Return how many counts of the run are at most each count."""
+        places = np.clip(counts + 1 - self.first, 0, self.last + 1 - self.first)
+        return places.astype(np.int64)
 
 
 def largest_count(holds: Callable[[ndarray], ndarray], most: ndarray) -> ndarray:

@@ -18,8 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy import ndarray
-from scipy import stats
-from scipy.special import betainccinv, betaincinv
+from scipy.special import betainccinv, betaincinv, ndtri
 
 from fairlib.interval import bisection
 
@@ -107,7 +106,7 @@ def wilson(successes: Numbers, n: Numbers, *, alpha: float) -> Ends:
     """
     trials = np.asarray(n, dtype=float)
     rate = np.asarray(successes, dtype=float) / trials
-    z = stats.norm.isf(alpha / 2)
+    z = -ndtri(alpha / 2)
 
     shrinkage = 1 + z**2 / trials
     centre = (rate + z**2 / (2 * trials)) / shrinkage
@@ -521,7 +520,7 @@ def _accepted_differences(
     The score has to fall as δ grows, and to be 0 at the estimate.
     """
     numbers = [np.asarray(count, dtype=float) for count in counts]
-    critical = stats.norm.isf(alpha / 2)
+    critical = -ndtri(alpha / 2)
 
     def is_too_low(difference: ndarray) -> ndarray:
         return score(difference, *numbers) > critical

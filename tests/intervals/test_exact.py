@@ -213,6 +213,56 @@ def test_bins_move_the_ends_out_a_little_and_never_in(table, monkeypatch):
     assert high - 1e-9 <= high_of_bins <= high + 0.03 * (high - low)
 
 
+@pytest.mark.parametrize(
+    ("n", "near"),
+    [(7, (0.1, 0.9)), (400, (0.0, 0.02)), (90_000, (0.21, 0.24)), (50, (0.6, 1.0))],
+)
+def test_chances_at_nearby_rates_are_those_of_the_binomial_distribution(n, near):
+    chances = exact._Chances(n, near, quick=True)
+    assert chances.log_chance is not None
+    rates = np.linspace(*near, 7)[1:-1, None]
+    counts = np.unique(np.round(n * np.linspace(max(near[0] - 0.1, 0), near[1], 50)))
+    up_to = stats.binom.cdf(counts, n, rates)
+
+    assert chances.up_to(counts, rates) == pytest.approx(up_to, rel=1e-11, abs=1e-15)
+    between, up_to_last = chances.between(counts, rates)
+    assert np.cumsum(between, axis=1) == pytest.approx(up_to, rel=1e-11, abs=1e-14)
+    assert up_to_last == pytest.approx(up_to[:, -1], rel=1e-12)
+
+    # Of no rate, of all, and of a rate that is far away, nothing is approximated.
+    far = np.array([[0.0], [1.0], [0.5 * near[0] + 0.5]])
+    np.testing.assert_array_equal(
+        chances.up_to(counts, far), stats.binom.cdf(counts, n, far)
+    )
+
+
+@pytest.mark.parametrize(
+    "table", [(30, 100, 18, 100), (0, 40, 3, 60), (900, 4000, 250, 1000)]
+)
+def test_the_quick_end_is_the_end_that_incomplete_beta_functions_give(
+    table, monkeypatch
+):
+    quick = exact.exact_unconditional(*table, alpha=0.05)
+    monkeypatch.setattr(exact, "_LONGEST_RUN", 0)
+    assert quick == pytest.approx(
+        exact.exact_unconditional(*table, alpha=0.05), rel=1e-12, abs=1e-14
+    )
+
+
+def test_a_hundred_thousand_cases_need_few_incomplete_beta_functions(monkeypatch):
+    """Each takes a microsecond: there were 1.7 million of them."""
+    computed = []
+    cdf = stats.binom.cdf
+
+    def counted(counts, n, rates):
+        computed.append(np.broadcast(counts, rates).size)
+        return cdf(counts, n, rates)
+
+    monkeypatch.setattr(exact.stats.binom, "cdf", counted)
+    exact.exact_unconditional(12_500, 50_000, 12_000, 50_000, alpha=0.05)
+    assert sum(computed) < 50_000
+
+
 def test_exact_agrees_with_barnard_on_clear_cases():
     """SciPy's exact unconditional test orders the tables otherwise."""
     for table in ((7, 12, 8, 9), (15, 20, 5, 20), (3, 20, 2, 25)):
