@@ -146,7 +146,7 @@ def _exact_low(x_a: int, n_a: int, x_b: int, n_b: int, alpha: float) -> float:
 
 
 def _ends_around_root(
-    function: Callable[..., float], start: float, step: float, *arguments: float
+    function: Callable[..., float], start: float, step: float, *arguments: Numbers
 ) -> Range:
     """Return two differences between which a growing function changes its sign.
 
@@ -320,8 +320,8 @@ class _Region:
         This is the sum over x_a of P(x_a) P(X_b <= most_b[x_a]). Counts of A above the
         last one are taken to be in the region.
         """
-        rate_b = _rate_of_b(difference, share[:, None])
-        rate_a = np.clip(rate_b + difference, 0, 1)
+        rate_b = np.asarray(_rate_of_b(difference, share[:, None]))
+        rate_a = np.clip(np.add(rate_b, difference), 0, 1)
 
         chance_of_a, up_to_last = self.chances_a.between(self.x_a, rate_a)
         chance_of_b = self.chances_b.up_to(self.most_b, rate_b)
