@@ -154,20 +154,21 @@ def _ends_around_root(
     """
     low = start
     high = start
+    stride = step
     is_above = function(start, *arguments) > 0
     while low > -1 and high < 1:
         if is_above:
             high = low
-            low = max(low - step, -1.0)
+            low = max(low - stride, -1.0)
             tried = low
         else:
             low = high
-            high = min(high + step, 1.0)
+            high = min(high + stride, 1.0)
             tried = high
 
         if (function(tried, *arguments) > 0) != is_above:
             return low, high
-        step *= 4
+        stride *= 4
     return -1.0, 1.0
 
 
@@ -342,18 +343,12 @@ class _Chances:
         self.rate = min(max(sum(near) / 2, 1e-9), 1 - 1e-9)
 
         # Bernstein's inequality: counts farther from the mean than this have no weight.
+        rates = np.array(near)
         exponent = -np.log(_NOTHING)
-        first, last = (
-            n * rate
-            + side
-            * (
-                exponent / 3
-                + np.sqrt(exponent**2 / 9 + 2 * exponent * n * rate * (1 - rate))
-            )
-            for rate, side in zip(near, (-1, 1), strict=True)
-        )
-        self.first = max(int(first), 0)
-        self.last = min(int(last) + 1, n)
+        variance = n * rates * (1 - rates)
+        reach = exponent / 3 + np.sqrt(exponent**2 / 9 + 2 * exponent * variance)
+        self.first = max(int(n * rates[0] - reach[0]), 0)
+        self.last = min(int(n * rates[1] + reach[1]) + 1, n)
 
         self.log_chance: ndarray | None = None
         if quick and self.last - self.first < _LONGEST_RUN:
