@@ -35,13 +35,12 @@ READY = """async () => {
   for (const image of document.images) image.loading = "eager";
   const decoded = [...document.images].map((image) => image.decode().catch(() => {}));
   await Promise.all(decoded);
-  if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
   await document.fonts.ready;
 }"""
 CONTENT = r"""() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   const text = document.body.cloneNode(true);
-  const apart = "pre, code, script, style, mjx-container, table.dataframe";
+  const apart = "pre, code, script, style, math, table.dataframe";
   for (const element of text.querySelectorAll(apart)) element.remove();
   const isWordless = (image) =>
     !image.alt.trim() && image.getAttribute("role") !== "presentation";
@@ -49,8 +48,8 @@ CONTENT = r"""() => {
   return {
     links: all("a[href], iframe[src]").map((link) => link.href || link.src),
     ids: all("[id], a[name]").map((place) => place.id || place.name),
-    undrawn: all(".math").filter((math) => !math.querySelector("mjx-container")).length
-      + all("mjx-merror, [data-mml-node=merror]").length,
+    undrawn: all(".math").filter((place) => !place.querySelector("math")).length
+      + all("merror").length,
     raw: text.textContent.match(/\\[a-zA-Z]{3,}/g) || [],
     wordless: images.filter(isWordless).map((image) => image.src),
     broken: images.filter((image) => !image.naturalWidth).map((image) => image.src),

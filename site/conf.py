@@ -3,12 +3,16 @@
 import re
 import shutil
 import subprocess
+import sys
 from datetime import date
 from pathlib import Path
 
 import fairlib
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))  # Sphinx runs this file from elsewhere
+
+import mathematics  # noqa: E402
 
 
 def origin() -> str:
@@ -56,14 +60,14 @@ if address:
         "binderhub_url": "https://mybinder.org",
         "colab_url": "https://colab.research.google.com",
     }
-html_static_path = ["_static", "vendor"]
+html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"}), ("frames.js", {"defer": "defer"})]
 html_extra_path = ["../build/site/extra"]
 html_show_sourcelink = False
 html_copy_source = False
 html_use_index = False  # the page of names has them all, in groups
-mathjax_path = "tex-svg.js"
+html_math_renderer = "mathml"  # drawn without a script
 suppress_warnings = ["misc.highlighting_failure"]  # csv has no colours
 
 default_role = "code"
@@ -130,6 +134,25 @@ def _escaped(line: str) -> str:
     return "".join(parts)
 
 
+def without_icon_font(app, exception) -> None:
+    """Take the theme's script of icons, 1.5 MB, out of the pages; site.css has ours."""
+    if exception:
+        return
+    script = re.compile(r"<script[^>]*scripts/fontawesome\.js[^>]*></script>\n?")
+    for page in Path(app.outdir).rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(script.sub("", text), encoding="utf-8")
+    for path in Path(app.outdir, "_static").rglob("*"):
+        if path.name.startswith(("fontawesome.js", "fa-")) or path.suffix == ".map":
+            path.unlink()
+
+
 def setup(app) -> None:
-    """Let Sphinx pass every docstring through `as_rst`."""
+    """Let Sphinx pass every docstring through `as_rst`, and formulas through MathML."""
     app.connect("autodoc-process-docstring", as_rst)
+    app.connect("build-finished", without_icon_font)
+    app.add_html_math_renderer(
+        "mathml",
+        (mathematics.visit_math, None),
+        (mathematics.visit_displaymath, None),
+    )

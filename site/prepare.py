@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Collection
-from html import escape
+from html import escape, unescape
 from itertools import zip_longest
 from pathlib import Path
 from xml.etree import ElementTree
@@ -20,6 +20,7 @@ import jinja2
 import nbformat
 import pandas as pd
 import play
+from mathematics import mathml
 
 import fairlib
 from fairlib import coverage, ledger
@@ -92,7 +93,7 @@ def figure_html(
     short = in_short(text)
     caption_html = re.sub(
         r"\$(.+?)\$",
-        r'<span class="math notranslate nohighlight">\(\1\)</span>',
+        lambda formula: mathml(unescape(formula[1])),
         escape(text),
     )
 

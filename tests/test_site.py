@@ -137,12 +137,16 @@ def test_pictures_become_figures_in_their_order_with_captions_as_text(figures):
     )
     html = first.data["text/html"]
     assert 'alt="Of n = 3 at a rate of 0.5 in eq. 4 &amp; more."' in html
-    assert (
-        '<figcaption>Of <span class="math notranslate nohighlight">\\(n = 3\\)</span>'
-        " at a rate" in html
-    )
+    assert "<figcaption>Of <math " in html and "<mn>3</mn>" in html
+    assert "</math> at a rate" in html
     assert html.count("../figures/one.svg") == 2 and 'width="468" height="216"' in html
     assert "two.svg" in second.data["text/html"] and "image/png" not in second.data
+
+
+def test_a_formula_that_would_be_shown_as_it_is_stops_the_site():
+    assert "<mfrac>" in prepare.mathml(r"\frac{1}{2}")
+    with pytest.raises(ValueError, match="MathML cannot be made of"):
+        prepare.mathml(r"\nosuchcommand x")
 
 
 def test_a_figure_that_is_saved_but_not_shown_is_shown_first_and_other_pictures_stay(
