@@ -4,8 +4,7 @@ Who is in the picture, and which objects are there? The word lists are the whole
 and can be read here. They are made for the captions of models trained on COCO, which
 use some 800 words, in lower case and without names. A caption's words are matched
 whole, in singular and plural. Tables hold only counts and figures computed from counts:
-no caption and no image's labels leave the genuine files, except the eight captions that
-notebook 07c quotes.
+no caption and no image's labels leave the genuine files.
 """
 
 import string
