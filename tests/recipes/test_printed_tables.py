@@ -147,3 +147,11 @@ def test_what_is_bundled_rounds_to_what_is_printed_and_only_under_these_names():
     of_printed_name = counts.reindex(table["printed_as"])
     low, high = totals(as_printed, of_printed_name.fillna(1))
     assert (low <= high)[of_printed_name.notna()].sum() < 40
+
+
+def test_the_printed_table_keeps_the_printed_order_and_a_column_for_each_mask():
+    means, errors = printed.printed_table3()
+    assert means.shape == errors.shape == (66, 3)
+    assert list(means.index[:3]) == ["teddy_bear", "handbag", "fork"]
+    assert means.loc["bed"].to_dict() == {"none": 1.33, "noisy": 5.33, "full": 6.67}
+    assert errors.loc["handbag", "none"] == 0.67
