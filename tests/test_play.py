@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import numpy as np
+import picture
 import play
 import pytest
 
@@ -194,6 +195,10 @@ def test_the_people_are_those_of_the_compas_counts():
         assert sum(group["not"]) == of_race.loc[~charged, "count"].sum()
         # The game never shows more people than there are.
         assert min(sum(group["again"]), sum(group["not"])) >= 0.9 * 1000
+
+
+def test_the_picture_of_the_game_is_the_one_that_is_committed():
+    assert picture.TARGET.read_text(encoding="utf-8") == picture.picture()
 
 
 def test_the_games_are_small():
