@@ -107,8 +107,8 @@ def picture() -> str:
     description = (
         "The game Bias or luck: two crowds of closed dots, one for sentences about "
         f"women and one for sentences about men. {' '.join(words)} Each open dot is "
-        "the outcome of one WinoMT sentence, after the gender was exchanged at random in a "
-        "share of the sentences, so that in truth nobody is ahead."
+        "the outcome of one WinoMT sentence. The gender was exchanged at random in all "
+        "sentences, so that in truth nobody is ahead."
     )
 
     shapes = [
