@@ -12,111 +12,68 @@ import os
 # NumPy reads these once, when it is imported.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
+os.environ["POLARS_MAX_THREADS"] = "1"
 
 import datetime
 import platform
-import time
-import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import speed_tables
 from fairlearn import metrics as fairlearn
 from scipy import stats
 from sklearn.metrics import accuracy_score
+from speed_frame import Case, memory, seconds, written
+from speed_tables import FOUR, GROUPS, NAMES, REPLICATES, predictions
 
 import fairlib
-from fairlib import amplification, resampling, tables
+from fairlib import amplification, resampling
 from fairlib.data import write_whole
 
 RESULT = Path(__file__).with_name("results.md")
-SIZES = (10_000, 100_000, 1_000_000)
-GROUPS = 10
+SIZES = (10_000, 1_000_000)
 TASKS = 66
-REPLICATES = 1000
-NAMES = ["group", "label", "prediction"]
-# The gaps between groups in fairlearn's four rates
-FOUR = ["ParityGap (accuracy)", "ParityGap", "TPRGap", "TNRGap"]
 PEER = {
     "accuracy": accuracy_score,
     "selection": fairlearn.selection_rate,
     "true positives": fairlearn.true_positive_rate,
     "false positives": fairlearn.false_positive_rate,
 }
-BUDGET = 1.5  # seconds: a case is repeated so long
 PACKAGES = (
     "numpy",
     "pandas",
     "scipy",
     "narwhals",
     "pyarrow",
+    "polars",
+    "duckdb",
     "fairlearn",
     "scikit-learn",
 )
 INTRODUCTION = """\
 # How fast, and beside what
 
-The shortest of several times of the processor, with one thread: ours, and that of \
-what a user would take instead, on
-the same data in the same run. Read the ratios; the times are those of the machine \
-below. Memory is the most that our
-call allocates. An asterisk marks a peer's time that is extrapolated from fewer \
-replicates. All results were checked to
-agree, to 1e-12 where nothing is drawn. `make bench` writes this file.
+Each row compares fairlib with the fastest alternative that we know. The times are \
+the shortest of several times of the processor, with one
+thread, on the same data in the same run. Read the ratios in the last column: fairlib \
+is faster where they are above 1. The times
+themselves are those of the machine below.
+
+*Another implementation* does the same work as fairlib. *Another algorithm* reaches \
+the same answer by other work: it resamples rows where
+fairlib resamples counts, for example. A large ratio beside another algorithm says \
+nothing about the quality of its code.
+
+Memory is the most that a call allocates. For files, it is by how much a new process \
+grows. An asterisk marks a time that is
+extrapolated from fewer replicates. All results agree, to 1e-12 where nothing is \
+drawn. `make bench` writes this file.
 """
-
-
-class Case(NamedTuple):
-    """One line of the table: what a question costs at n examples, ours and a peer's."""
-
-    question: str
-    n: int
-    ours: float  # seconds
-    memory: float  # bytes, of ours
-    peer: str
-    theirs: float  # seconds
-    extrapolated: bool = False
-
-
-def seconds(call: Callable, *arguments) -> float:
-    """Return the shortest of the times that `call(*arguments)` takes.
-
-    The first time also loads what the call needs.
-    """
-    times: list[float] = []
-    began = time.monotonic()
-    while len(times) < 2 or time.monotonic() - began < BUDGET:
-        started = time.process_time()
-        call(*arguments)
-        times.append(time.process_time() - started)
-        if times[-1] > BUDGET:
-            break
-    return min(times)
-
-
-def memory(call: Callable, *arguments) -> float:
-    """Return the most bytes that `call(*arguments)` has allocated at a time."""
-    tracemalloc.start()
-    call(*arguments)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return peak
-
-
-def predictions(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ten groups, a label and a prediction.
-
-    It is wrong a little more often from group to group.
-    """
-    rng = np.random.default_rng(n)
-    group = rng.integers(GROUPS, size=n)
-    label = rng.random(n) < 0.4
-    wrong = rng.random(n) < 0.1 + 0.01 * group
-    return group, label, label ^ wrong
 
 
 def metric_frame(frame: pd.DataFrame, replicates: int = 0) -> np.ndarray:
@@ -158,46 +115,6 @@ def loop_over_pairs(
     return total / (attribute.shape[1] * task.shape[1])
 
 
-def counting(n: int) -> Iterator[Case]:
-    """Count groups x labels x predictions, in columns of several kinds.
-
-    The peers are a group-by, and a count of a code that is ready.
-    """
-    group, label, prediction = predictions(n)
-    names = np.array([f"group {g}" for g in range(GROUPS)])
-    kinds = {
-        "int64": group,
-        "categories": pd.Categorical.from_codes(group, names),
-        "words": names[group],
-    }
-    code = np.ravel_multi_index(
-        [group, label.astype(int), prediction.astype(int)], (GROUPS, 2, 2)
-    )
-    for kind, column in kinds.items():
-        frame = pd.DataFrame(
-            {"group": column, "label": label, "prediction": prediction}
-        )
-        counted = tables.counts(frame, NAMES)
-        assert sorted(counted[tables.COUNT]) == sorted(np.bincount(code))
-
-        case = Case(
-            question=f"counting 10 × 2 × 2 cells, {kind}",
-            n=n,
-            ours=seconds(tables.counts, frame, NAMES),
-            memory=memory(tables.counts, frame, NAMES),
-            peer="pandas `groupby`",
-            theirs=seconds(
-                lambda frame=frame: frame.groupby(NAMES, observed=True).size()
-            ),
-        )
-        yield case
-        if kind == "int64":
-            yield case._replace(
-                peer="`numpy.bincount` of a ready code",
-                theirs=seconds(np.bincount, code),
-            )
-
-
 def metrics(n: int) -> Iterator[Case]:
     """Measure four metrics in ten groups, with and without 1,000 replicates."""
     columns = [column.astype(int) for column in predictions(n)]
@@ -234,6 +151,7 @@ def metrics(n: int) -> Iterator[Case]:
         peer=peer,
         theirs=theirs + REPLICATES * per_replicate,
         extrapolated=True,
+        other_algorithm=True,
     )
 
 
@@ -273,6 +191,7 @@ def difference(n: int) -> Iterator[Case]:
         peer="SciPy `bootstrap`",
         theirs=seconds(by_rows, run) * REPLICATES / run,
         extrapolated=run < REPLICATES,
+        other_algorithm=True,
     )
 
 
@@ -298,48 +217,17 @@ def amplified(n: int) -> Iterator[Case]:
     )
 
 
-def three_digits(value: float) -> str:
-    """Write a number with three digits that count, and without an exponent."""
-    if value >= 1e4:
-        return f"{value:,.0f}"
-    return f"{float(f'{value:.3g}'):,g}"
-
-
-def duration(value: float) -> str:
-    """Write a time in seconds, or in milliseconds where it is short."""
-    return f"{three_digits(value * 1e3)} ms" if value < 10 else f"{value:,.0f} s"
-
-
-def written(cases: list[Case]) -> str:
-    """Return the cases as a table."""
-    lines = [
-        "| question | n | ours | memory | instead | it takes | times ours |",
-        "| :-- | --: | --: | --: | :-- | --: | --: |",
-    ]
-    for case in cases:
-        star = " \\*" if case.extrapolated else ""
-        cells = (
-            case.question,
-            f"{case.n:,}",
-            duration(case.ours),
-            f"{case.memory / 1e6:.1f} MB",
-            case.peer,
-            duration(case.theirs) + star,
-            f"**{three_digits(case.theirs / case.ours)}**",
-        )
-        lines.append(f"| {' | '.join(cells)} |")
-
-    return "\n".join(lines)
-
-
 def main() -> None:
     """Measure everything, then write the result."""
-    cases = [
-        case
-        for question in (counting, metrics, difference, amplified)
-        for n in SIZES
-        for case in question(n)
-    ]
+    cases = [case for question in speed_tables.QUESTIONS for case in question()]
+    for question in (metrics, difference, amplified):
+        for n in SIZES:
+            cases.extend(question(n))
+    if find_spec("speed_intervals"):
+        import speed_intervals
+
+        for question in speed_intervals.QUESTIONS:
+            cases.extend(question())
 
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     machine = (

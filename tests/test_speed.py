@@ -7,38 +7,61 @@ import pytest
 
 from fairlib.data import ROOT
 
+MODULES = ("speed", "speed_frame", "speed_tables")
+
 
 @pytest.fixture
 def speed(monkeypatch):
+    pytest.importorskip("duckdb")
+    pytest.importorskip("polars")
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     import speed
 
-    monkeypatch.setattr(speed, "BUDGET", 0.0)
+    monkeypatch.setattr("speed_frame.BUDGET", 0.0)
     yield speed
-    sys.modules.pop("speed")
+    for name in MODULES:
+        sys.modules.pop(name)
 
 
-@pytest.mark.parametrize("question", ["counting", "metrics", "difference", "amplified"])
-def test_every_question_is_answered_and_ours_agrees_with_the_peer(speed, question):
-    for case in getattr(speed, question)(2000):
-        assert (
-            0 < case.ours < 30
-            and case.theirs > 0
-            and case.memory > 0
-            and case.n == 2000
-        )
+@pytest.mark.parametrize(
+    "question",
+    [
+        "metrics",
+        "difference",
+        "amplified",
+        "speed_tables.counting",
+        "speed_tables.rates",
+        "speed_tables.parquet",
+        "speed_tables.csv",
+    ],
+)
+def test_every_question_is_answered_and_ours_agrees_with_the_peer(
+    speed, question, monkeypatch
+):
+    # A new process takes seconds to start.
+    monkeypatch.setattr("speed_tables._memory_of_a_new_process", lambda *_: 1.0)
+    *module, name = question.split(".")
+    for case in getattr(speed.speed_tables if module else speed, name)(2040):
+        assert 0 < case.ours < 30
+        assert case.theirs > 0
+        assert case.memory > 0
+        assert case.n == 2040
 
 
 def test_the_table_gives_ratios_and_marks_what_is_extrapolated(speed):
     case = speed.Case("counting", 1_000_000, 0.002, 1.5e6, "pandas", 0.05)
     lines = speed.written(
-        [case, case._replace(theirs=7200.0, extrapolated=True)]
+        [
+            case,
+            case._replace(theirs=7200.0, extrapolated=True, other_algorithm=True),
+            case._replace(theirs=0.001, peer_memory=2e6, reason="it looks at less."),
+        ]
     ).splitlines()
-    assert (
-        lines[2] == "| counting | 1,000,000 | 2 ms | 1.5 MB | pandas | 50 ms | **25** |"
-    )
-    ours = "| counting | 1,000,000 | 2 ms | 1.5 MB |"
-    assert lines[3] == f"{ours} pandas | 7,200 s \\* | **3,600,000** |"
+    ours = "| counting | 1,000,000 | 2 ms | 1.5 MB | pandas | another"
+    assert lines[2] == f"{ours} implementation | 50 ms |  | **25** |"
+    assert lines[3] == f"{ours} algorithm | 7,200 s \\* |  | **3,600,000** |"
+    assert lines[4] == f"{ours} implementation | 1 ms | 2.0 MB | **0.5** |"
+    assert lines[-1] == "- counting, beside pandas: it looks at less."
 
 
 def test_memory_is_the_most_that_is_allocated_at_a_time(speed):
