@@ -98,8 +98,8 @@ def blind_line(
     percent = 100 * error_rate
 
     for measure, colour, marker, face, label in (
-        ("T->A", "blue", "o", plots.COLOURS["blue"], "T→A"),
-        ("T->A blind", "grey", "s", "white", "blind part"),
+        ("T→A", "blue", "o", plots.COLOURS["blue"], "T→A"),
+        ("T→A blind", "grey", "s", "white", "blind part"),
     ):
         part = average.loc[measure].loc[error_rate.index]
         reach = _NORMAL * part["standard_error"]
@@ -122,7 +122,7 @@ def blind_line(
         ("baseline_ft", "Baseline", (-34, -32)),
         ("equalizer", "Equalizer", (-54, -3)),
     ):
-        at = (percent[name], average.loc[("T->A", name), "value"])
+        at = (percent[name], average.loc[("T→A", name), "value"])
         plots.note(words, at, offset=offset, ax=ax)
 
     ax.axhline(0, color="black", linewidth=0.8)
@@ -154,8 +154,8 @@ def changes(change: DataFrame, *, narrow: bool = False) -> Figure:
     """
     figure, axes = plots.page(narrow, panels=(1, 2), heights=(2.3, 4.2))
     titles = {
-        "A->T": "A→T: rises a little",
-        "T->A": "T→A: fewer errors, less context",
+        "A→T": "A→T: rises a little",
+        "T→A": "T→A: fewer errors, less context",
     }
     parts = {"": "as defined", " blind": "blind part", " excess": "excess"}
     colours = ("blue", "grey", "vermillion")
