@@ -7,8 +7,8 @@ python site/check.py [--axe FILE] [--pictures FOLDER]
 Fails on a request to another server, a failed request, an error in the console, a link
 or anchor that leads nowhere, content that is wider than the page, mathematics that is
 not drawn, a picture without words, what axe calls serious or critical, a ledger that
-does not sort numbers as numbers or does not filter, and a control that does not change
-its picture.
+does not sort numbers as numbers or does not filter, an answer that is shown before its
+prediction, and a control that does not change its picture.
 """
 
 import argparse
@@ -115,6 +115,18 @@ LEDGER = """() => {
   form.dispatchEvent(new Event("change"));
   return wrong;
 }"""
+PREDICTIONS = """() => {
+  const wrong = [];
+  for (const form of document.querySelectorAll(".predict > form")) {
+    const answer = form.parentNode.nextElementSibling;
+    const isSeen = () => getComputedStyle(answer).display !== "none";
+    if (isSeen()) wrong.push("prediction: the answer is shown before it");
+    form.requestSubmit();
+    if (!isSeen()) wrong.push("prediction: the answer does not come");
+  }
+  if (document.querySelector(".unseen")) wrong.push("prediction: some stays unseen");
+  return wrong;
+}"""
 FRAMES = """async () => {
   const wrong = [];
   for (const form of document.querySelectorAll("form.frames")) {
@@ -170,6 +182,7 @@ async def visit(
     page = await context.new_page()
     await _listen(context, page, base, wrong=wrong, requests=requests)
     await page.goto(base + name, wait_until="load")
+    wrong += await page.evaluate(PREDICTIONS)
     await page.evaluate(READY)
 
     content = await page.evaluate(CONTENT)

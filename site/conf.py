@@ -62,7 +62,9 @@ if address:
     }
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = [("site.js", {"defer": "defer"}), ("frames.js", {"defer": "defer"})]
+html_js_files = [
+    (name, {"defer": "defer"}) for name in ("site.js", "frames.js", "predictions.js")
+]
 html_extra_path = ["../build/site/extra"]
 html_show_sourcelink = False
 html_copy_source = False
