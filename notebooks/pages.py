@@ -3,13 +3,14 @@
 python notebooks/pages.py build/01_mnli_genres.ipynb ...
 
 writes docs/lessons/01_mnli_genres.md from an executed lesson. With or without lessons
-it writes figures/README.md (every figure with its caption) and the two tables of
-README.md (lessons and dossiers), from what is stored. `make reproduce` calls it.
+it writes figures/README.md (every figure with its caption), the table of lessons in
+README.md and that of dossiers in their folder, from what is stored. `make reproduce`
+calls it.
 """
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from html import unescape
 from html.parser import HTMLParser
@@ -366,40 +367,49 @@ def table_of_lessons() -> str:
 
 
 def table_of_dossiers() -> str:
-    """Return the README's table of dossiers."""
+    """Return the table of dossiers, as their folder's README shows it."""
     lines = ["| dossier |", "|---|"]
     for path in dossiers():
-        lines.append(f"| [{title_of(path)}](notebooks/dossier/{path.name}) |")
+        lines.append(f"| [{title_of(path)}]({path.name}) |")
     return "\n".join(lines)
 
 
-def readme(text: str) -> str:
-    """Return the README with its two tables as they should be."""
-    tables: dict[str, Callable[[], str]] = {
-        "lessons": table_of_lessons,
-        "dossiers": table_of_dossiers,
+def with_table(text: str, *, name: str, table: str) -> str:
+    """Return a README with the table between its two marks as it should be."""
+    marks = (f"<!-- {name} -->", f"<!-- end of {name} -->")
+    before, _, rest = text.partition(marks[0])
+    _, end, after = rest.partition(marks[1])
+    if not end:
+        raise ValueError(f"README.md must have the lines {marks[0]} and {marks[1]}")
+    return f"{before}{marks[0]}\n{table}\n{marks[1]}{after}"
+
+
+def readmes() -> dict[Path, str]:
+    """Return the READMEs that list lessons or dossiers, as they should be."""
+    of_lessons = ROOT / "README.md"
+    of_dossiers = NOTEBOOKS / "dossier" / "README.md"
+    return {
+        of_lessons: with_table(
+            of_lessons.read_text(encoding="utf-8"),
+            name="lessons",
+            table=table_of_lessons(),
+        ),
+        of_dossiers: with_table(
+            of_dossiers.read_text(encoding="utf-8"),
+            name="dossiers",
+            table=table_of_dossiers(),
+        ),
     }
-    for name, table in tables.items():
-        marks = (f"<!-- {name} -->", f"<!-- end of {name} -->")
-        before, _, rest = text.partition(marks[0])
-        _, found, after = rest.partition(marks[1])
-        if not found:
-            raise ValueError(f"README.md must have the lines {marks[0]} and {marks[1]}")
-        text = f"{before}{marks[0]}\n{table()}\n{marks[1]}{after}"
-    return text
 
 
 def write_lists() -> None:
-    """Write the gallery and the README's tables; delete pages of no lesson."""
+    """Write the gallery and the tables of the READMEs; delete pages of no lesson."""
     known = {path.stem for path in lessons()}
     for page in PAGES.glob("*.md"):
         if page.stem not in known:
             page.unlink()
 
-    texts = {
-        FIGURES / "README.md": gallery(),
-        ROOT / "README.md": readme((ROOT / "README.md").read_text(encoding="utf-8")),
-    }
+    texts = {FIGURES / "README.md": gallery(), **readmes()}
     for path, text in texts.items():
         write_whole(path, partial(Path.write_text, data=text, encoding="utf-8"))
 

@@ -53,7 +53,10 @@ GROUPS = {
     "Lessons beyond the papers": (("1", "2"), ("audit",)),
     "Dossiers: the evidence": (("dossier/",), ()),
     "The record": ((), ("ledger", "found_in_the_papers", "checked_against")),
-    "The package": ((), ("api", "CONTRIBUTING")),
+    "The package": (
+        (),
+        ("your_own_data", "data_and_models", "api", "layout", "CONTRIBUTING"),
+    ),
 }
 # Lessons whose widget, if they have one, has a calculator of its own -> its place on
 # that page
@@ -65,6 +68,9 @@ CALCULATORS = {
 DOCUMENTS = (
     "docs/found_in_the_papers.md",
     "docs/checked_against.md",
+    "docs/your_own_data.md",
+    "docs/data_and_models.md",
+    "docs/layout.md",
     "CONTRIBUTING.md",
 )
 WIDGET = "application/vnd.jupyter.widget-view+json"

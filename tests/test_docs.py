@@ -3,6 +3,7 @@
 import re
 
 import pandas as pd
+import play
 import pytest
 
 from fairlib import ledger
@@ -144,3 +145,19 @@ def test_the_letter_is_sent_before_anything_is_made_public():
     assert "made public" in first_step
     assert "docs/found_in_the_papers.md" in first_step
     assert "## Replies" in FOUND
+
+
+def test_the_readme_is_short():
+    """Tables, code and badges are looked at; the words outside them are read."""
+    prose = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
+    lines = [
+        line for line in prose.splitlines() if not line.startswith(("|", "[![", "!["))
+    ]
+    assert len(" ".join(lines).split()) <= 1100
+
+
+def test_the_readme_says_how_often_a_dashboard_accuses_the_innocent():
+    words = " ".join(README.split())
+    often = round(100 * play.often_unfair(points=0)["dashboard"])
+    assert f"calls this system unfair in {often} % of all samples" in words
+    assert f"check {play.MATCHES} cases of each" in words

@@ -146,15 +146,19 @@ def test_what_cannot_be_shown_is_named(output, message):
         page(code("1", output))
 
 
-def test_the_readme_and_the_gallery_name_every_notebook_and_figure():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert pages.readme(readme) == readme, "run: python notebooks/pages.py"
+def test_the_readmes_and_the_gallery_name_every_notebook_and_figure():
+    for path, text in pages.readmes().items():
+        stored = path.read_text(encoding="utf-8")
+        assert text == stored, "run: python notebooks/pages.py"
     for path in NOTEBOOKS:
-        assert f"(notebooks/{name_of(path)}.ipynb)" in readme
+        is_dossier = path.parent.name == "dossier"
+        address = path.name if is_dossier else f"notebooks/{path.name}"
+        listing = path.parent if is_dossier else ROOT
+        assert f"({address})" in (listing / "README.md").read_text(encoding="utf-8")
     gallery = (ROOT / "figures" / "README.md").read_text(encoding="utf-8")
     assert pages.gallery() == gallery, "run: python notebooks/pages.py"
     with pytest.raises(ValueError, match="README.md must have the lines <!-- lessons"):
-        pages.readme("")
+        pages.with_table("", name="lessons", table="")
 
 
 def test_every_figure_belongs_to_a_notebook():

@@ -338,10 +338,11 @@ def test_every_notebook_is_a_lesson_or_a_dossier():
     assert len(LESSONS) >= 1 and len(DOSSIERS) >= 16
 
 
-def test_readme_example_runs_and_prints_what_it_says(capsys):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["README.md", "docs/your_own_data.md"])
+def test_examples_of_the_documents_run_and_print_what_they_say(name, capsys):
+    text = (ROOT / name).read_text(encoding="utf-8")
     for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
-        exec(compile(code, "README.md", "exec"), {})
+        exec(compile(code, name, "exec"), {})
         printed = capsys.readouterr().out
         for promised in re.findall(r"print\(.*\)  # (.*)", code):
             assert promised in printed
