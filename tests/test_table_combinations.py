@@ -145,3 +145,17 @@ def test_few_combinations_need_no_look_up_of_rows(monkeypatch):
     frame = pd.DataFrame({name: rng.integers(10, size=200_000) for name in "ab"})
     assert len(tables.counts(frame, ["a", "b"])) == 100
     assert sum(searched) < 10_000
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "int32", "int64", "uint64"])
+@pytest.mark.parametrize("width", [1, 127, 128, 255, 256, 65_535, 65_536])
+def test_whole_numbers_at_the_ends_of_their_type_are_themselves(kind, width):
+    limits = np.iinfo(kind)
+    for lowest in (int(limits.min), int(limits.max) - width):
+        highest = lowest + width
+        if not limits.min <= lowest < highest <= limits.max:
+            continue
+        numbers = np.array([highest, lowest, highest, lowest + 1], dtype=kind)
+        cells = tables.counts(pd.DataFrame({"number": numbers}), ["number"])
+        assert cells["number"].tolist() == list(dict.fromkeys(numbers.tolist()))
+        assert cells["number"].dtype == kind

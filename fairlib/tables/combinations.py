@@ -377,9 +377,10 @@ def _in_a_range(numbers: np.ndarray) -> _Codes | None:
     if size > _MOST_WHOLE_NUMBERS:
         return None
 
-    # Where a difference is too large for its type, its last bits are right all the
-    # same, and the type of the codes keeps these bits.
-    codes = np.subtract(numbers, lowest).astype(_smallest_type(size - 1))
+    # Of large numbers the type of the codes keeps the last bits only. Those of a
+    # difference are right all the same.
+    kind = _smallest_type(size - 1)
+    codes = np.subtract(numbers, lowest, dtype=kind, casting="unsafe")
     return _Codes(codes, size, lambda codes: codes.astype(numbers.dtype) + lowest)
 
 
