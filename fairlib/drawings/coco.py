@@ -11,6 +11,11 @@ MASKS = (
     "person hidden. Means of 5 runs with 95 % t intervals over the runs, computed from "
     "the printed means and ±. Data: Wang and Russakovsky (2021), Table 1."
 )
+PULL = (
+    "Share of people who are called men, against their true share among the pictures "
+    "with an object, for models whose errors are pure chance. All lines meet at the "
+    "share of men in all pictures. Computed from the formula, with COCO's 71 % of men."
+)
 BLIND_LINE = (
     "T→A of six captioning models on 10,840 pictures and 52 objects, against how often "
     "a caption that names one gender names the wrong one. Filled: T→A; hollow: its "
@@ -70,6 +75,41 @@ def masks(mean: DataFrame, margin: DataFrame, *, narrow: bool = False) -> Figure
         )
 
     axes[0].set_ylabel("bias amplification")
+    return figure
+
+
+def pull(called: DataFrame, p: float, *, narrow: bool = False) -> Figure:
+    """Draw how errors by chance pull the share of men towards that of all pictures.
+
+    Parameters
+    ----------
+    called : DataFrame
+        The share of people called men: a row for each true share, a column for each
+        share of errors.
+    p : float
+        The share of men in all pictures.
+    narrow : bool, default False
+        Whether to draw for a phone.
+
+    Returns
+    -------
+    Figure
+        One panel, a line for each share of errors.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(3.0, 3.6))
+    lines = {f"{100 * error:.0f} % wrong": called[error] for error in called}
+    plots.curves(called.index, lines, ax=ax)
+
+    ax.plot(p, p, "o", color="black")
+    plots.note("all pictures", (p, p), offset=(-64, 6), ax=ax)
+    ax.set(
+        title="Chance errors pull every object towards all pictures",
+        xlabel="true share of men with an object",
+        ylabel="share called men",
+        xlim=(0, 1),
+        ylim=(0, 1),
+    )
+    ax.legend(loc="lower right")
     return figure
 
 
