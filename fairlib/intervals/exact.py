@@ -201,16 +201,24 @@ def exact_level(n_a: int, n_b: int, alpha: float, near: tuple[Range, Range]) -> 
         The level: the exact interval of a table lies above 0 if the lower limit of
         `newcombe` is at least this high.
     """
+    reach = min(4 / np.sqrt(min(n_a, n_b)), 2.0)
+    region = _Region(-reach, n_a, n_b, alpha=alpha, near=near)
+    nothing = np.full_like(region.most_b, -1)
+    # A higher level has fewer tables: what is known of two levels bounds those between.
+    most_of_level = {-np.inf: np.full_like(nothing, n_b), np.inf: nothing}
 
     def excess(order: float) -> float:
         """Compare in standard deviations, which makes nearly a straight line."""
-        region = _Region(order, n_a, n_b, alpha=alpha, near=near)
+        least = most_of_level[min(level for level in most_of_level if level >= order)]
+        most = most_of_level[max(level for level in most_of_level if level <= order)]
+        region.most_b = region.most_at(order, least, most)
+        most_of_level[order] = region.most_b
+
         largest, _ = region.largest(0.0)
         probabilities = np.clip([largest, region.allowed], 1e-6, 1 - 1e-6)
         z_of_largest, z_of_allowed = ndtri(probabilities)
         return float(z_of_largest - z_of_allowed)
 
-    reach = min(4 / np.sqrt(min(n_a, n_b)), 2.0)
     precision = reach * (1e-7 if n_a + n_b < 10_000 else 5e-5)
     # Rounded up, so that no table exceeds the level by an error of the search.
     return optimize.brentq(excess, -reach, reach, xtol=precision) + 2 * precision
@@ -270,12 +278,9 @@ class _Region:
         )
         x_a = np.unique(np.append(np.floor(counts_of_a), 0.0))
 
-        def is_as_extreme(x_b: ndarray) -> ndarray:
-            table = (x_a, n_a, x_b, n_b)
-            return newcombe(*table, alpha=alpha)[0] >= level - TIE
-
         self.x_a = x_a
-        self.most_b = largest_count(is_as_extreme, np.full(len(x_a), n_b))
+        self.alpha = alpha
+        self.most_b = self.most_at(level, np.full(len(x_a), -1), np.full(len(x_a), n_b))
         self.chances_a = _Chances(n_a, near[0], quick=quick)
         self.chances_b = _Chances(n_b, near[1], quick=quick)
 
@@ -283,6 +288,15 @@ class _Region:
         # way, and rounded down by what the points between the examined ones may add.
         share_of_alpha = 0.5 - 5 * _SHARE_FOR_ROUNDING - APART
         self.allowed = share_of_alpha * alpha * np.cos(np.pi / (2 * _REFINEMENT))
+
+    def most_at(self, level: float, least: ndarray, most: ndarray) -> ndarray:
+        """Return most_b for a level, where it is known to be from `least` to `most`."""
+
+        def is_as_extreme(x_b: ndarray) -> ndarray:
+            table = (self.x_a, self.n_a, x_b, self.n_b)
+            return newcombe(*table, alpha=self.alpha)[0] >= level - TIE
+
+        return largest_count(is_as_extreme, most, least=least)
 
     def largest(self, difference: float) -> tuple[float, float]:
         """Return the largest probability at this difference, and the share s there."""
@@ -350,6 +364,8 @@ class _Chances:
         self.first = max(int(n * rates[0] - reach[0]), 0)
         self.last = min(int(n * rates[1] + reach[1]) + 1, n)
 
+        self.last_rates = np.empty(0)
+        self.last_chance = np.empty(0)
         self.log_chance: ndarray | None = None
         if quick and self.last - self.first < _LONGEST_RUN:
             run = np.arange(self.first, self.last + 1)
@@ -364,7 +380,7 @@ class _Chances:
         if chance is None:
             return stats.binom.cdf(counts, self.n, rates)
 
-        sums = np.cumsum(chance, axis=1, out=chance)
+        sums = np.cumsum(chance, axis=1)
         places = self._places(counts)
         return sums[:, places - 1] * (places > 0)
 
@@ -387,10 +403,16 @@ class _Chances:
     def _at(self, rates: ndarray) -> ndarray | None:
         """Return how likely all counts of the run are, and 0 for those beyond.
 
-        Return None where the run does not suffice.
+        Return None where the run does not suffice. Rates that are asked for again are
+        not computed again.
         """
+        if np.array_equal(rates, self.last_rates):
+            return self.last_chance
+
+        # The ends may be a little off, as a rate is computed from a share of a range.
         low, high = self.near
-        inside = (rates >= low) & (rates <= high) & (rates > 0) & (rates < 1)
+        inside = (rates >= low * (1 - 1e-9)) & (rates <= high * (1 + 1e-9))
+        inside &= (rates > 0) & (rates < 1)
         if self.log_chance is None or not inside.all():
             return None
 
@@ -401,6 +423,8 @@ class _Chances:
         chance = np.zeros((len(rates), exponent.shape[1] + 1))
         np.exp(exponent, out=chance[:, :-1])
         chance /= chance.sum(axis=1, keepdims=True)
+        self.last_rates = rates
+        self.last_chance = chance
         return chance
 
     def _places(self, counts: ndarray) -> ndarray:
@@ -409,8 +433,10 @@ class _Chances:
         return places.astype(np.int64)
 
 
-def largest_count(holds: Callable[[ndarray], ndarray], most: ndarray) -> ndarray:
-    """Return the largest count, up to `most`, at which a condition holds; else -1.
+def largest_count(
+    holds: Callable[[ndarray], ndarray], most: ndarray, *, least: ndarray | int = -1
+) -> ndarray:
+    """Return the largest count, up to `most`, at which a condition holds; else `least`.
 
     Parameters
     ----------
@@ -419,15 +445,17 @@ def largest_count(holds: Callable[[ndarray], ndarray], most: ndarray) -> ndarray
         holds for a count must hold for all smaller counts.
     most : ndarray of int
         The largest count that is possible, for each entry.
+    least : ndarray of int or int, default -1
+        The smallest count that is possible; -1 if the condition may not hold at all.
 
     Returns
     -------
     ndarray of int
         The largest counts, found by binary search.
     """
-    count = np.full(np.shape(most), -1)
-    for power in range(int(np.max(most)).bit_length(), -1, -1):
+    count = np.array(np.broadcast_to(least, np.shape(most)))
+    for power in range(int(np.max(most - count)).bit_length() - 1, -1, -1):
         larger = count + (1 << power)
-        is_right = (larger <= most) & holds(np.minimum(larger, most))
+        is_right = (larger <= most) & holds(np.clip(larger, 0, np.maximum(most, 0)))
         count = np.where(is_right, larger, count)
     return count

@@ -187,6 +187,20 @@ def test_power_near_a_million_examples_is_quick_and_as_good(method, n, monkeypat
     assert power_of(40_000, 0.01, **options) == pytest.approx(whole, abs=4e-4)
 
 
+def test_the_default_is_planned_with_few_probabilities(monkeypatch):
+    """A search makes 170 comparisons with a critical value; each needs two sets."""
+    computed = []
+    exponential = np.exp
+
+    def counted(values, **options):
+        computed.append(np.size(values))
+        return exponential(values, **options)
+
+    monkeypatch.setattr(exact.np, "exp", counted)
+    assert planning.sample_size(0.05) == 3168
+    assert sum(computed) < 1_500_000
+
+
 @pytest.mark.slow
 def test_the_smallest_bias_that_many_examples_show_is_found_in_seconds():
     found = planning.smallest_bias(100_000, error=0.2)
