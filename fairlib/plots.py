@@ -29,7 +29,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
-from pandas import DataFrame
+from pandas import DataFrame, Index
 from seaborn.utils import relative_luminance
 
 from fairlib.data import FIGURES, write_whole
@@ -319,9 +319,24 @@ def heatmap(
     else:
         palette = "Blues"
         lowest = 0
-    sns.heatmap(
-        shades, cmap=palette, vmin=lowest, vmax=1, cbar=False, linewidths=0.5, ax=axes
+    # seaborn's own heatmap draws the whole figure once more for each table in it.
+    axes.pcolormesh(
+        np.ma.masked_invalid(shades.to_numpy(dtype=float)),
+        cmap=palette,
+        vmin=lowest,
+        vmax=1,
+        linewidths=0.5,
+        edgecolor="white",
     )
+    rows, columns = shades.shape
+    axes.set(xlim=(0, columns), ylim=(rows, 0))
+    axes.set_xticks(np.arange(columns) + 0.5, _tick_names(shades.columns))
+    axes.set_yticks(
+        np.arange(rows) + 0.5,
+        _tick_names(shades.index),
+        verticalalignment="center",
+    )
+    sns.despine(ax=axes, left=True, bottom=True)
 
     colour_of = mpl.colormaps[palette].with_extremes(bad="white")
     shaded_cells = np.argwhere(shades.notna()).tolist()
@@ -567,6 +582,14 @@ def note(
 def _axes_or_current(ax: Axes | None) -> Axes:
     """Return the axes that a caller names, or else the current ones."""
     return plt.gca() if ax is None else ax
+
+
+def _tick_names(labels: Index) -> list[str]:
+    """Return what a heatmap writes beside its rows or columns."""
+    return [
+        "-".join(map(str, label)) if isinstance(label, tuple) else str(label)
+        for label in labels
+    ]
 
 
 def _label_of(caption: str) -> str:

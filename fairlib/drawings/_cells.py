@@ -25,6 +25,8 @@ def shorten_numbers(panel: Axes) -> None:
             digits = digits.removeprefix("0")
         text.set_text(f"\N{MINUS SIGN}{digits}" if is_negative else digits)
         text.set_fontsize(8)
+        # Numbers lie inside their cells; the layout need not measure each of them.
+        text.set_in_layout(False)
 
 
 def frame(framed: NDArray, panel: Axes, *, narrow: bool) -> None:
@@ -53,4 +55,5 @@ def frame(framed: NDArray, panel: Axes, *, narrow: bool) -> None:
         )
         edge = withStroke(linewidth=2 * line, foreground="white")
         rectangle.set_path_effects([edge, Normal()])
+        rectangle.set_in_layout(False)
         panel.add_patch(rectangle)
