@@ -29,7 +29,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
-from pandas import DataFrame, Index
+from pandas import DataFrame
 from seaborn.utils import relative_luminance
 
 from fairlib.data import FIGURES, write_whole
@@ -330,10 +330,10 @@ def heatmap(
     )
     rows, columns = shades.shape
     axes.set(xlim=(0, columns), ylim=(rows, 0))
-    axes.set_xticks(np.arange(columns) + 0.5, _tick_names(shades.columns))
+    axes.set_xticks(np.arange(columns) + 0.5, list(map(str, shades.columns)))
     axes.set_yticks(
         np.arange(rows) + 0.5,
-        _tick_names(shades.index),
+        list(map(str, shades.index)),
         verticalalignment="center",
     )
     sns.despine(ax=axes, left=True, bottom=True)
@@ -582,14 +582,6 @@ def note(
 def _axes_or_current(ax: Axes | None) -> Axes:
     """Return the axes that a caller names, or else the current ones."""
     return plt.gca() if ax is None else ax
-
-
-def _tick_names(labels: Index) -> list[str]:
-    """Return what a heatmap writes beside its rows or columns."""
-    return [
-        "-".join(map(str, label)) if isinstance(label, tuple) else str(label)
-        for label in labels
-    ]
 
 
 def _label_of(caption: str) -> str:
