@@ -121,8 +121,10 @@ def visogender(clone: Path) -> Counts:
         "OO": folder / "OO" / "OO_Visogender_10052025.tsv",
         "OP": folder / "OP" / "OP_Visogender_11012024.tsv",
     }
+
     address = "URL type (Type NA if can't find)"
     columns = ["Occupation", "Occupation_perceived_gender", address]
+
     kinds = []
     for kind, path in files.items():
         pictures = delimited(path, columns).dropna(subset=[address])
@@ -153,6 +155,7 @@ def identity_suites() -> Counts:
     predictions = load("suite_predictions", source="bundled")
     columns = ["attribute", "source", "group", "term"]
     sentences = predictions[columns].drop_duplicates().astype(str)
+
     template = joined(sentences, ["attribute", "source"])
     items = pd.DataFrame(
         {
@@ -162,6 +165,7 @@ def identity_suites() -> Counts:
             "cluster": template,
         }
     )
+
     terms = items.assign(cluster=joined(sentences, ["attribute", "group", "term"]))
     over_terms = {
         f"{part}_over_terms": counts

@@ -115,10 +115,12 @@ def _bbq_questions(folder: Path, names: dict[str, str]) -> pd.DataFrame:
                 strict=True,
             )
         ]
+
         negative = questions["question_polarity"].eq("neg")
         questions["ambiguous"] = questions["context_condition"].eq("ambig")
         questions["agrees"] = pd.Series(about_target).eq(negative)
         questions["category"] = category.lower()
+
         number = questions["question_index"].astype(str)
         questions["cluster"] = questions["category"] + "|" + number
         categories.append(
@@ -170,6 +172,7 @@ def unqover(clone: Path) -> Counts:
     words = clone / "word_lists"
     women = _subjects(words / "nouns" / "subjects" / "female")
     men = _subjects(words / "nouns" / "subjects" / "male")
+
     counts = {
         "gender": _unqover_part(
             words,
@@ -179,6 +182,7 @@ def unqover(clone: Path) -> Counts:
         )
         | {"groups": 2, "names": len(women) + len(men)}
     }
+
     for subject in _UNQOVER_SUBJECTS:
         subjects = _subjects(words / "nouns" / "subjects" / subject)
         pairs = len(list(combinations(subjects, 2)))

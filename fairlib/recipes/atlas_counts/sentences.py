@@ -123,8 +123,9 @@ def hatecheck(clone: Path) -> Counts:
 def equity_evaluation_corpus(clone: Path) -> Counts:
     """Count the Equity Evaluation Corpus: sentences about a person's feelings.
 
-    Sentences that differ in the person only are a pair (here, a set). A cluster is the
-    template.
+    The sentence about the nth man and the one about the nth woman of a set that
+    differs in the person only are a pair ("my son", "my daughter"); for first names
+    this is one matching of many. A cluster is the template.
 
     Parameters
     ----------
@@ -139,17 +140,14 @@ def equity_evaluation_corpus(clone: Path) -> Counts:
     columns = ["Template", "Gender", "Race", "Emotion word"]
     path = clone / "data" / "Equity-Evaluation-Corpus.csv"
     sentences = delimited(path, columns)
-    gender = pd.DataFrame(
-        {
-            "group": sentences["Gender"],
-            "pair": joined(sentences, ["Template", "Race", "Emotion word"]),
-            "cluster": sentences["Template"],
-        }
-    )
-    race = gender.assign(
-        group=sentences["Race"],
-        pair=joined(sentences, ["Template", "Gender", "Emotion word"]),
-    )
+    of_same_kind = sentences.groupby(columns, dropna=False)
+    sentences["number"] = of_same_kind.cumcount()
+
+    items = sentences.rename(columns={"Template": "cluster"})
+    over_gender = ["cluster", "Race", "Emotion word", "number"]
+    gender = items.assign(group=items["Gender"], pair=joined(items, over_gender))
+    over_race = ["cluster", "Gender", "Emotion word", "number"]
+    race = items.assign(group=items["Race"], pair=joined(items, over_race))
     return {WHOLE: tally(gender), "race": tally(race)}
 
 
@@ -174,9 +172,11 @@ def madlibs(clone: Path) -> Counts:
     sentences = delimited(
         folder / "eval_datasets" / "bias_madlibs_77k.csv", ["Text", "Template"]
     )
+
     # The longest first: "african american" is not "american".
     longest_first = sorted(terms, key=len, reverse=True)
     pattern = rf"\b({'|'.join(map(re.escape, longest_first))})\b"
+
     text = sentences["Text"]
     items = pd.DataFrame(
         {
@@ -210,6 +210,7 @@ def reddit_bias(clone: Path) -> Counts:
             _reddit_file(clone, kind, other), ["initial_demo", "comments_processed"]
         )
         comments = delimited(_reddit_file(clone, kind, target), ["comments_processed"])
+
         words = counterfactual["initial_demo"].str.lower()
         for group, table in (("target", comments), ("counterfactual", counterfactual)):
             kinds.append(
@@ -322,7 +323,6 @@ def holistic_bias(clone: Path) -> Counts:
         ]
     )
     items = descriptors.merge(templates.rename("template"), how="cross")
-    items["pair"] = items["template"]
     counts = tally(items)
     counts["descriptors"] = len(descriptors)
     counts["nouns"] = sum(map(len, nouns.values()))
@@ -356,6 +356,7 @@ def bold(clone: Path) -> Counts:
         for subject, prompts in subjects.items()
         for _ in prompts
     ]
+
     if not rows:
         raise FileNotFoundError(clone / "prompts" / "gender_prompt.json")
     return by_part(pd.DataFrame(rows), "part")
@@ -382,6 +383,7 @@ def regard(clone: Path) -> Counts:
         clone / "data" / "generated_samples" / "small_gpt2_generated_samples.tsv"
     )
     constants = text_lines(clone / "scripts" / "constants.py")
+
     # The file names each beginning once, for example JOB = 'had a job as'.
     beginnings = constants.str.extract(r"^[A-Z_]+ = '(\w+ .+)'$", expand=False).dropna()
 
@@ -413,6 +415,7 @@ def grep_biasir(clone: Path) -> Counts:
     paths = sorted(folder.glob("queries-documents_*.csv"))
     if not paths:
         raise FileNotFoundError(folder / "queries-documents_Career.csv")
+
     documents = pd.concat([delimited(path, columns) for path in paths])
     genders = {"F": "feminine", "M": "masculine"}
     items = pd.DataFrame(

@@ -66,6 +66,7 @@ def seat(clone: Path) -> Counts:
         words = _words(clone, test)
         forms = {word: _forms(word.lower()) for word in words["cluster"]}
         sentences = json_file(clone / "tests" / f"sent-{test}.jsonl")
+
         items = [
             {
                 "group": sentences[target]["category"],
@@ -99,6 +100,7 @@ def _word_in(sentence: str, forms: dict[str, set[str]]) -> str:
         for word, spellings in forms.items()
         if any(f" {spelling} " in text for spelling in spellings)
     ]
+
     # "This is her." holds "her" as it is, and "hers" without its last letter.
     fitting = as_it_is or in_another_form
     if not fitting:
