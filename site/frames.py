@@ -64,6 +64,12 @@ FRAMES = {
         "lost gender, with Newcombe's intervals. Google, English to Hebrew.",
         {"n": (20, 100, 300, 1000), "draw": (1, 2, 3, 4)},
     ),
+    "12_base_rates": Frames(
+        "T→A as the base rates move from one half to the share of men at work, with "
+        "95 % t intervals over occupations at the ends; the stars stand at the chosen "
+        "mixture. BERT at second hand (n = 13), web text (n = 15), FitBERT as printed.",
+        {"weight": tuple(step / 20 for step in range(21))},
+    ),
 }
 
 

@@ -1,5 +1,7 @@
 """The drawings of lesson 12: arrows from base rates, and mixtures of base rates."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from matplotlib.figure import Figure
 from pandas import DataFrame, Series
@@ -13,9 +15,9 @@ ARROWS = (
 )
 MIXTURES = (
     "T→A as the base rates move from one half to the share of men at work, with 95 % t "
-    "intervals over occupations at the ends. Data: BERT at second hand (n = 13), web "
-    "text (n = 15), and two rows that Wang and Russakovsky (2021) print for FitBERT "
-    "(n = 32, no interval over occupations)."
+    "intervals over occupations at the ends; stars: one mixture. Data: BERT at second "
+    "hand (n = 13), web text (n = 15), and two rows that Wang and Russakovsky (2021) "
+    "print for FitBERT (n = 32, no interval over occupations)."
 )
 
 
@@ -71,7 +73,14 @@ def arrows(men: Series, p_he: Series, *, narrow: bool = False) -> Figure:
     return figure
 
 
-def mixtures(verdicts: DataFrame, printed: Series, *, narrow: bool = False) -> Figure:
+def mixtures(
+    verdicts: DataFrame,
+    printed: Series,
+    *,
+    weight: float,
+    marks: Mapping[str, float],
+    narrow: bool = False,
+) -> Figure:
     """Draw T→A against mixtures of two kinds of base rates.
 
     Parameters
@@ -80,6 +89,10 @@ def mixtures(verdicts: DataFrame, printed: Series, *, narrow: bool = False) -> F
         A row for each model, a column for each of the two base rates.
     printed : Series
         What a paper prints for the two base rates.
+    weight : float
+        The weight of the second base rates in the mixture that is marked.
+    marks : mapping of str to float
+        T→A of each model at this weight.
     narrow : bool, default False
         Whether to draw for a phone.
 
@@ -88,7 +101,7 @@ def mixtures(verdicts: DataFrame, printed: Series, *, narrow: bool = False) -> F
     Figure
         One panel, a line for each model.
     """
-    figure, (ax,) = plots.page(narrow, heights=(3.0, 3.8))
+    figure, (ax,) = plots.page(narrow, heights=(3.1, 4.0))
     looks = {
         "BERT": ("blue", "o", "-", -0.02),
         "web text": ("green", "s", "--", 0.02),
@@ -96,13 +109,22 @@ def mixtures(verdicts: DataFrame, printed: Series, *, narrow: bool = False) -> F
 
     for name, (colour, marker, style, shift) in looks.items():
         ends = verdicts.loc[name]
-        places = np.array([0, 1]) + shift
         values = [interval.estimate for interval in ends]
-        ax.plot(places, values, style, color=plots.COLOURS[colour])
-        plots.intervals(places, ends, ax=ax, colour=colour, marker=marker, label=name)
+        ax.plot([0, 1], values, style, color=plots.COLOURS[colour])
+        plots.intervals(
+            np.array([0, 1]) + shift, ends, ax=ax, colour=colour, marker=marker
+        )
+        ax.plot(
+            weight,
+            marks[name],
+            "*",
+            color=plots.COLOURS[colour],
+            markersize=11,
+            label=f"{name}: {marks[name]:+.3f} at {weight:.2f}",
+        )
 
-    style_of_marks = {"color": plots.COLOURS["vermillion"], "markerfacecolor": "white"}
-    ax.plot([0, 1], printed, ":D", label="FitBERT, printed", **style_of_marks)
+    printed_style = {"color": plots.COLOURS["vermillion"], "markerfacecolor": "white"}
+    ax.plot([0, 1], printed, ":D", label="FitBERT, printed", **printed_style)
     ax.axhline(0, color="black", linewidth=0.8)
     ax.set(
         title="Each line crosses zero: the choice decides",
@@ -112,5 +134,5 @@ def mixtures(verdicts: DataFrame, printed: Series, *, narrow: bool = False) -> F
         xticklabels=["0\n(one half)", "0.5", "1\n(men at work)"],
         xlim=(-0.12, 1.12),
     )
-    figure.legend(loc="outside upper center", ncols=2 if narrow else 3)
+    figure.legend(loc="outside upper center", ncols=1 if narrow else 3)
     return figure
