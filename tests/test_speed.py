@@ -7,7 +7,7 @@ import pytest
 
 from fairlib.data import ROOT
 
-MODULES = ("speed", "speed_frame", "speed_tables")
+MODULES = ("speed", "speed_frame", "speed_intervals", "speed_tables")
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def speed(monkeypatch):
     monkeypatch.setattr("speed_frame.BUDGET", 0.0)
     yield speed
     for name in MODULES:
-        sys.modules.pop(name)
+        sys.modules.pop(name, None)
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,14 @@ def test_the_table_gives_ratios_and_marks_what_is_extrapolated(speed):
 
 def test_memory_is_the_most_that_is_allocated_at_a_time(speed):
     assert speed.memory(lambda: np.ones(1_000_000).sum()) == pytest.approx(8e6, rel=0.1)
+
+
+def test_the_questions_about_intervals_are_answered(speed):
+    import speed_intervals
+
+    # A plan takes as long whatever its size, and has tests of its own.
+    for question in set(speed_intervals.QUESTIONS) - {speed_intervals.planned}:
+        for case in question(200):
+            assert case.ours > 0
+            assert case.theirs > 0
+            assert case.memory > 0

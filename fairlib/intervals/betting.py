@@ -30,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 from scipy.special import ndtri
+from tqdm import tqdm
 
 from fairlib.interval import bisection
 
@@ -76,7 +77,9 @@ class _Games(NamedTuple):
     paces: ndarray
 
 
-def ends(games: Iterable[ndarray], *, alpha: float) -> tuple[ndarray, ndarray]:
+def ends(
+    games: Iterable[ndarray], *, alpha: float, progress: bool = True
+) -> tuple[ndarray, ndarray]:
     """Return an interval for the mean of each of many sequences of numbers.
 
     Parameters
@@ -87,6 +90,9 @@ def ends(games: Iterable[ndarray], *, alpha: float) -> tuple[ndarray, ndarray]:
     alpha : float
         The probability with which each of the two ends may miss the mean. An interval
         with confidence 95 % has ``alpha=0.025``.
+    progress : bool, default True
+        Whether to show, after two seconds, how long it will take. Nothing is shown
+        where the output is not a terminal, or if TQDM_DISABLE=1 is set.
 
     Returns
     -------
@@ -118,9 +124,17 @@ def ends(games: Iterable[ndarray], *, alpha: float) -> tuple[ndarray, ndarray]:
 
     def is_too_low(mean: ndarray) -> ndarray:
         positive = np.maximum(mean, np.finfo(float).tiny)
+        bar.update()
         return _rejected(both_sides, positive, alpha=alpha)
 
-    limits = bisection(is_too_low, 0.0, average, steps=_BISECTION_STEPS)
+    with tqdm(
+        total=_BISECTION_STEPS,
+        desc="betting interval",
+        delay=2,
+        leave=False,
+        disable=None if progress else True,
+    ) as bar:
+        limits = bisection(is_too_low, 0.0, average, steps=_BISECTION_STEPS)
     low, one_minus_high = np.split(limits, 2)
 
     # At low confidence both sides may reject everything; then the ends change places.
