@@ -33,7 +33,7 @@ export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help reproduce test site bench lab student lint lock models images clean
+.PHONY: help reproduce test site bench lab student slides lint lock models images clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ lab: $(INSTALLED)  ## open the notebooks in JupyterLab
 
 student: $(INSTALLED)  ## write the lessons without the exercises' solutions to build/student/
 	@$(BIN)/python notebooks/execute.py --student build/student $(LESSONS)
+
+slides: $(INSTALLED) $(VENV)/.site  ## make slides of the lessons' figures and questions: build/slides/index.html
+	@$(BIN)/python site/slides.py
 
 lint: $(INSTALLED)  ## check style, types and complexity, and that the notebooks are stored without outputs
 	$(BIN)/ruff check .

@@ -12,16 +12,14 @@ from notebook_cells import LESSONS, NOTEBOOKS, name_of
 from fairlib.data import ROOT
 
 
-def opened():
-    specification = importlib.util.spec_from_file_location(
-        "pages", ROOT / "notebooks" / "pages.py"
-    )
+def opened(path):
+    specification = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module
 
 
-pages = opened()
+pages = opened(ROOT / "notebooks" / "pages.py")
 TITLE = """# 99 Is it?
 
 See [one](08_one.ipynb#a), [two](dossier/05_two.ipynb), [three](../README.md) and
@@ -186,3 +184,16 @@ def test_a_lesson_can_be_read_without_running_it(path):
         assert f"../../figures/{name}.svg" in text
     for target in re.findall(r"\]\((\.\./[^)#]+)", text):
         assert (ROOT / "docs" / "lessons" / target).exists(), target
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=name_of)
+def test_a_lesson_has_slides_with_its_questions_and_figures(path):
+    slides = opened(ROOT / "site" / "slides.py").slides_of(path)
+    assert pages.title_of(path)[3:10] in slides[0]
+    sources = [cell.source for cell in nbformat.read(path, as_version=4).cells]
+    asked = sum(source.startswith("**Predict.**") for source in sources)
+    assert sum('class="predict"' in slide for slide in slides) == asked
+    text = "\n".join(slides)
+    assert text.count("<img") == len(pages.figures_of(path))
+    assert "Recap" in text and "What to doubt" in text and "$" not in text
+    assert "Model answer" not in text and "Solution" not in text

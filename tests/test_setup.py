@@ -131,6 +131,7 @@ def test_make_help_lists_the_targets():
         "bench",
         "lab",
         "student",
+        "slides",
         "lint",
         "clean",
     ):
