@@ -2,9 +2,11 @@
 
 import re
 
+import nbformat
 import pandas as pd
 import play
 import pytest
+from notebook_cells import LESSONS
 
 from fairlib import ledger
 from fairlib.data import ROOT
@@ -161,3 +163,21 @@ def test_the_readme_says_how_often_a_dashboard_accuses_the_innocent():
     often = round(100 * play.often_unfair(points=0)["dashboard"])
     assert f"calls this system unfair in {often} % of all samples" in words
     assert f"check {play.MATCHES} cases of each" in words
+
+
+def test_teachers_find_notes_on_every_lesson_and_links_that_lead_somewhere():
+    folder = ROOT / "docs" / "teaching"
+    notes = (folder / "lessons.md").read_text(encoding="utf-8")
+    parts = re.split(r"^## Lesson (\d\d)$", notes, flags=re.MULTILINE)
+    by_number = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert list(by_number) == [path.stem[:2] for path in LESSONS]
+    for path in LESSONS:
+        text = by_number[path.stem[:2]]
+        title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0]
+        link = f"[{title[5:]}](../lessons/{path.stem}.md)"
+        assert link in text
+        for part in ("Aim", "Often wrong", "Discuss", "Skip"):
+            assert f"- **{part}.** " in text, (path.stem, part)
+    for page in folder.glob("*.md"):
+        links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
+        assert not [link for link in links if not (folder / link).exists()], page.name
