@@ -198,7 +198,7 @@ def real_and_exchanged(table: DataFrame, *, narrow: bool = False) -> Figure:
     ]
     left, right = axes
     left.barh(names, table["FNED"], color=plots.COLOURS["sky"], height=0.6)
-    left.set(title="FNED, as published", xlim=(0, 1.05))
+    left.set(title="FNED:\nsum over groups", xlim=(0, 1.05))
 
     right.barh(
         names,
@@ -206,22 +206,22 @@ def real_and_exchanged(table: DataFrame, *, narrow: bool = False) -> Figure:
         color=plots.COLOURS["grey"],
         height=0.6,
         alpha=0.6,
-        label="mean after exchanges",
     )
     right.plot(
         table["FNED*"],
         names,
         "D",
         color=plots.COLOURS["blue"],
-        label="as it is",
         clip_on=False,
     )
     for place, (value, p) in enumerate(
         zip(table[["FNED*", "null"]].max(axis=1), table["p"], strict=True)
     ):
         plots.note(f"p = {p:.4f}", (value, place), offset=(7, -3), ax=right)
-    right.set(title="FNED*, beside a fair exchange", xlim=(0, 0.115))
-    right.legend(loc="upper right", borderaxespad=0, handlelength=1)
+    right.set(
+        title="FNED*: mean over groups\n(grey: after exchanges of terms)",
+        xlim=(0, 0.115),
+    )
     if not narrow:
         right.set_yticklabels([])
     for panel in axes:
