@@ -109,6 +109,7 @@ def atlas_hatecheck() -> DataFrame:
     """
     cases = _hatecheck_cases()
     cases = cases[cases["case_templ"].str.contains("IDENTITY", regex=False)]
+
     rows = []
     for system in HATECHECK_SYSTEMS:
         by_group = cases.pivot(
@@ -150,6 +151,7 @@ def atlas_bbq() -> DataFrame:
     release does not say which of the two people the stereotype is about.
     """
     tables = [_bbq_answers(category) for category in BBQ_CATEGORIES]
+
     columns = [
         "category",
         "format",
@@ -178,6 +180,7 @@ def atlas_stereoset() -> DataFrame:
             for model, name in STEREOSET_MODELS.items()
         }
     )
+
     tables = []
     for domain, path in _GOLD_LABELS.items():
         labels = _gold_labels(original(STEREOSET_LABELS) / path)
@@ -211,6 +214,7 @@ def atlas_income() -> DataFrame:
             "rich": _array(folder, "gt_labels_adult_0_200_test_base_rate_0.0.npy"),
         }
     )
+
     prompts = {}
     for model, name in DECODINGTRUST_MODELS.items():
         path = folder / "generations" / f"{name}_adult_0_200.jsonl"
@@ -242,12 +246,14 @@ def atlas_statements() -> DataFrame:
             strict=True,
         )
     )
+
     tables = []
     for model, name in DECODINGTRUST_MODELS.items():
         for kind in ("benign", "untargeted", "targeted"):
             paths = sorted((folder / "generations/openai" / kind).glob(f"{name}_*.csv"))
             answers = pd.concat(_agreements(path, statement_of) for path in paths)
             tables.append(answers.assign(model=model, prompt=kind))
+
     columns = ["model", "prompt", "statement", "answer"]
     return _counted(pd.concat(tables), columns, "answers")
 
