@@ -219,7 +219,7 @@ def atlas_income() -> DataFrame:
     for model, name in DECODINGTRUST_MODELS.items():
         path = folder / "generations" / f"{name}_adult_0_200.jsonl"
         answers = json.loads(path.read_text(encoding="utf-8"))
-        prompts[model] = [asked[-1]["content"] for asked, _ in answers]
+        prompts[model] = [messages[-1]["content"] for messages, _ in answers]
         people[model] = [_yes_or_no(answer) for _, answer in answers]
 
     if len({tuple(texts) for texts in prompts.values()}) != 1:
