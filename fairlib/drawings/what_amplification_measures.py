@@ -20,7 +20,8 @@ MOVING_SHARES = (
 )
 SIX_NUMBERS = (
     "Figure 2 of Wang and Russakovsky (2021): six numbers for a model that is right "
-    "about all men and sees some share of the women painting. Dashed: the true share. "
+    "about all men and sees some share of the women painting. Dashed: the true share; "
+    "dots: the share whose values stand in the titles. "
     "Computed from the 80 pictures of the paper's invented example."
 )
 COCO_OBJECTS = (
@@ -153,13 +154,15 @@ def moving_shares(moving: DataFrame, *, narrow: bool = False) -> Figure:
     return figure
 
 
-def six_numbers(six: DataFrame, *, narrow: bool = False) -> Figure:
+def six_numbers(six: DataFrame, seen: float, *, narrow: bool = False) -> Figure:
     """Draw six numbers against the share of women that the model sees painting.
 
     Parameters
     ----------
     six : DataFrame
         A column for each number; the index is the share.
+    seen : float
+        The share that is marked, with the value of each number.
     narrow : bool, default False
         Whether to draw for a phone.
 
@@ -186,7 +189,9 @@ def six_numbers(six: DataFrame, *, narrow: bool = False) -> Figure:
         )
         ax.axvline(0.75, color="black", linewidth=0.8, linestyle="--")
         ax.axhline(0, color=plots.COLOURS["grey"], linewidth=0.8)
-        title = str(name).replace(", ", ",\n") if narrow else str(name)
+        ax.plot(seen, curve[seen], "o", color="black")
+        separator = "\n" if narrow else " "
+        title = f"{name}:{separator}{np.round(curve[seen], 3) + 0:+.3f}"
         ax.set(title=title, xticks=[0, 0.5, 1])
     figure.suptitle("Only MALS and A→T change sign at the truth", fontsize=10)
     for ax in axes[-1]:
