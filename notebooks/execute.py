@@ -13,6 +13,10 @@ import time
 from functools import partial
 from pathlib import Path
 
+# jsonschema, which nbformat imports, would read a grammar of web addresses: two seconds
+# for each notebook, and nothing here needs it.
+sys.modules.setdefault("rfc3987_syntax", None)
+
 import nbformat
 from nbclient.exceptions import CellTimeoutError
 from nbconvert.preprocessors import CellExecutionError, ExecutePreprocessor

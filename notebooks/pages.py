@@ -18,6 +18,10 @@ from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
+# jsonschema, which nbformat imports, would read a grammar of web addresses. That takes
+# two seconds, and nothing here needs it.
+sys.modules.setdefault("rfc3987_syntax", None)
+
 import nbformat
 from nbformat import NotebookNode
 
