@@ -67,6 +67,8 @@ def test_an_item_without_a_group_is_counted_and_is_in_no_pair_and_no_cluster():
         "clusters": 2,
         "smallest_cluster": 1,
         "largest_cluster": 2,
+        "cluster 1": 2,
+        "cluster 2": 1,
         "clusters_with_several_groups": 1,
     }
 
@@ -113,12 +115,13 @@ def test_winobias(tmp_path):
                 write(
                     folder / f"{stereotype}_stereotyped_type{kind}.txt.{split}",
                     f"1 [The miller] met the baker and [{pronoun}] left.\n\n"
-                    f"2 The miller saw that [a baker] lost [{pronoun}].\n",
+                    f"2 The miller saw [a baker] lose [{pronoun}] {stereotype}.\n",
                 )
     counts = coreference.winobias(tmp_path)
     wanted = ["items", "group pro", "pairs", "clusters", "smallest_cluster"]
     assert values(counts[""], *wanted) == [16, 8, 8, 2, 8]
     assert values(counts["type_1"], *wanted) == [8, 4, 4, 2, 4]
+    assert counts[""]["pairs_that_differ_elsewhere"] == 4
 
 
 def test_winogender(tmp_path):
@@ -205,7 +208,7 @@ def test_bbq_and_mbbq_find_the_answers_that_agree_with_prejudice(
     for category in categories:
         write_json_lines(tmp_path / "data" / name.format(category), *entries)
     counts = count(tmp_path)
-    assert values(counts[""], "items", "groups", "clusters") == [6, None, 6]
+    assert values(counts[""], "items", "groups", "clusters") == [6, 6, 6]
     wanted = ["items", "group agrees", "group disagrees", "clusters"]
     assert values(counts["age_disambiguated"], *wanted) == [3, 2, 1, 2]
 
@@ -334,12 +337,13 @@ def test_madlibs_takes_the_longest_term(tmp_path):
         folder / "eval_datasets" / "bias_madlibs_77k.csv",
         ("Text", "Label", "Template"),
         ("Ann is deep green", "BAD", "name_adj"),
-        ("Ann is blue", "BAD", "name_adj"),
+        ("Ann is blue", "NOT_BAD", "name_adj"),
         ("You are a miller", "BAD", "you_occupation"),
     )
-    counts = sentences.madlibs(tmp_path)[""]
+    counts = sentences.madlibs(tmp_path)
     wanted = ["items", "items_without_group", "group deep green", "pairs", "clusters"]
-    assert values(counts, *wanted) == [3, 1, 1, 1, 1]
+    assert values(counts[""], *wanted) == [3, 1, 1, 1, 1]
+    assert values(counts["not_toxic"], "items", "groups") == [1, 1]
 
 
 def test_reddit_bias(tmp_path):
@@ -353,8 +357,12 @@ def test_reddit_bias(tmp_path):
                 ("['girl']", "text"),
             )
     counts = sentences.reddit_bias(tmp_path)
-    assert values(counts[""], "items", "pairs", "clusters") == [20, 10, 5]
-    assert values(counts["race"], "items", "pairs", "clusters") == [4, 2, 1]
+    assert values(counts[""], "items", "groups", "clusters") == [10, 5, 5]
+    assert values(counts["race"], "items", "clusters") == [2, 1]
+    name = "reddit_comments_race_white_biased_test_reduced.csv"
+    write_table(tmp_path / "data" / "race" / name, ("initial_demo",))
+    with pytest.raises(ValueError, match="race: 2 comments, but 0 counterfactuals"):
+        sentences.reddit_bias(tmp_path)
 
 
 def test_bec_pro_matches_the_first_man_with_the_first_woman(tmp_path):
@@ -489,9 +497,9 @@ def test_compas(tmp_path):
         ("4", "Caucasian", "0"),
     )
     counts = people.compas(tmp_path)
-    assert values(counts[""], "items", "groups", "clusters") == [4, 3, 4]
+    assert values(counts[""], "items", "groups", "clusters") == [2, 2, 2]
     assert counts["two_groups"]["items"] == 3
-    assert counts["two_groups_without_new_charge"]["items"] == 2
+    assert values(counts["everybody"], "items", "groups") == [4, 3]
 
 
 def test_decodingtrust(tmp_path):

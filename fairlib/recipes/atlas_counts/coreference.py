@@ -14,6 +14,7 @@ from fairlib.recipes.atlas_counts.counting import (
 )
 
 _REFERENT = r"\[((?:the|a|an|some) [^\]]+)\]"
+_PRONOUN = r"\[(?:she|he|her|his|him|hers|herself|himself)\]"
 _MASCULINE = {"he", "him", "his", "himself"}
 _FEMININE = {"she", "her", "hers", "herself"}
 
@@ -22,7 +23,8 @@ def winobias(clone: Path) -> Counts:
     """Count WinoBias: sentences in which a pronoun refers to an occupation.
 
     Sentences of the same line in the files "pro_stereotyped" and "anti_stereotyped"
-    are a pair. A cluster is the occupation to which the pronoun refers.
+    are a pair; a few pairs also differ in a word other than the pronoun. A cluster is
+    the occupation to which the pronoun refers.
 
     Parameters
     ----------
@@ -50,7 +52,14 @@ def winobias(clone: Path) -> Counts:
     items["pair"] = joined(items, ["kind", "split", "line"])
     referents = items["sentence"].str.lower().str.extract(_REFERENT, expand=False)
     items["cluster"] = referents.str.split(n=1).str[1].str.strip()
-    return by_part(items, "kind")
+
+    counts = by_part(items, "kind")
+    without_pronoun = (
+        items["sentence"].str.lower().str.replace(_PRONOUN, "_", regex=True)
+    )
+    versions = without_pronoun.str.split(n=1).str[1].groupby(items["pair"]).nunique()
+    counts[""]["pairs_that_differ_elsewhere"] = int(versions.gt(1).sum())
+    return counts
 
 
 def winogender(clone: Path) -> Counts:

@@ -15,8 +15,10 @@ import pandas as pd
 
 from fairlib.recipes.originals import File
 
-# The sizes of single groups are listed up to this number of groups.
+# The sizes of single groups, and of clusters of unequal sizes, are listed up to these
+# numbers of groups and clusters.
 MOST_GROUPS_LISTED = 12
+MOST_CLUSTERS_LISTED = 120
 WHOLE = ""  # the name of the part that is the whole benchmark
 
 Counts = dict[str, dict[str, int]]  # part -> quantity -> value
@@ -80,10 +82,7 @@ def tally(items: pd.DataFrame) -> dict[str, int]:
         counts["pairs"] = _with_several_groups(compared, "pair")
 
     if "cluster" in compared:
-        sizes = compared["cluster"].value_counts()
-        counts["clusters"] = len(sizes)
-        counts["smallest_cluster"] = int(sizes.min())
-        counts["largest_cluster"] = int(sizes.max())
+        counts |= _clusters(compared["cluster"])
         if "group" in compared:
             several = _with_several_groups(compared, "cluster")
             counts["clusters_with_several_groups"] = several
@@ -101,6 +100,19 @@ def _groups(group: pd.Series, *, of: int) -> dict[str, int]:
     }
     if len(sizes) <= MOST_GROUPS_LISTED:
         counts |= {f"group {name}": int(sizes[name]) for name in sorted(sizes.index)}
+    return counts
+
+
+def _clusters(cluster: pd.Series) -> dict[str, int]:
+    """Count the clusters, and the items of each cluster, from the largest on."""
+    sizes = sorted(cluster.value_counts(), reverse=True)
+    counts = {
+        "clusters": len(sizes),
+        "smallest_cluster": int(sizes[-1]),
+        "largest_cluster": int(sizes[0]),
+    }
+    if len(sizes) <= MOST_CLUSTERS_LISTED and sizes[0] > sizes[-1]:
+        counts |= {f"cluster {n}": int(size) for n, size in enumerate(sizes, 1)}
     return counts
 
 

@@ -29,8 +29,9 @@ def compas(clone: Path) -> Counts:
     Returns
     -------
     dict
-        The counts of all people by race, and of the two largest groups: all, and those
-        who had no new charge within two years, among whom false alarms are counted.
+        The counts of the two largest groups, among people who had no new charge within
+        two years: there, false alarms are counted. The part "two_groups" is all people
+        of these groups, and "everybody" is all people.
     """
     columns = ["id", "race", "two_year_recid"]
     people = delimited(clone / "compas-scores-two-years.csv", columns)
@@ -38,9 +39,9 @@ def compas(clone: Path) -> Counts:
     two = items["group"].isin(["African-American", "Caucasian"])
     no_charge = people["two_year_recid"].eq("0")
     return {
-        WHOLE: tally(items),
+        WHOLE: tally(items[two & no_charge]),
         "two_groups": tally(items[two]),
-        "two_groups_without_new_charge": tally(items[two & no_charge]),
+        "everybody": tally(items),
     }
 
 

@@ -142,6 +142,8 @@ def _in_two_contexts(questions: pd.DataFrame) -> Counts:
     group = clear["agrees"].map({True: "agrees", False: "disagrees"})
     clear = clear.assign(group=group)
 
+    # An ambiguous question is about both people, so its group is the category.
+    ambiguous = ambiguous.assign(group=ambiguous["category"])
     counts = {WHOLE: tally(ambiguous), "disambiguated": tally(clear)}
     for category, rows in ambiguous.groupby("category"):
         counts[category] = tally(rows)

@@ -33,6 +33,8 @@ _HONEST_LANGUAGES = ("en", "es", "fr", "it", "pt", "ro")
 def crows_pairs(clone: Path) -> Counts:
     """Count CrowS-Pairs: an item is a pair of sentences. A cluster is the writer.
 
+    The groups are the kinds of bias; the score is one of each, beside 50 %.
+
     Parameters
     ----------
     clone : Path
@@ -46,8 +48,8 @@ def crows_pairs(clone: Path) -> Counts:
     columns = ["bias_type", "anon_writer"]
     pairs = delimited(clone / "data" / "crows_pairs_anonymized.csv", columns)
     part = pairs["bias_type"].str.replace("-", "_")
-    items = pd.DataFrame({"part": part, "cluster": pairs["anon_writer"]})
-    return by_part(items, "part")
+    items = pd.DataFrame({"group": part, "cluster": pairs["anon_writer"]})
+    return by_part(items, "group")
 
 
 def stereoset(clone: Path, lists: Path) -> Counts:
@@ -77,11 +79,11 @@ def stereoset(clone: Path, lists: Path) -> Counts:
     files.append(lists / "bias_tracing" / "data" / "domain" / "gender.json")
     entries = [entry for path in files for entry in json_file(path)]
     rows = [
-        {"id": entry["id"], "part": entry["bias_type"], "cluster": entry["target"]}
+        {"id": entry["id"], "group": entry["bias_type"], "cluster": entry["target"]}
         for entry in entries
         if _sentence_ids(entry) <= predicted
     ]
-    return by_part(pd.DataFrame(rows).drop_duplicates("id"), "part")
+    return by_part(pd.DataFrame(rows).drop_duplicates("id"), "group")
 
 
 def _sentence_ids(entry: dict[str, Any]) -> set[str]:
@@ -165,12 +167,13 @@ def madlibs(clone: Path) -> Counts:
     Returns
     -------
     dict
-        The counts.
+        The counts of all sentences, and of those that are not toxic.
     """
     folder = clone / "archive" / "unintended_ml_bias"
     terms = text_lines(folder / "bias_madlibs_data" / "adjectives_people.txt")
     sentences = delimited(
-        folder / "eval_datasets" / "bias_madlibs_77k.csv", ["Text", "Template"]
+        folder / "eval_datasets" / "bias_madlibs_77k.csv",
+        ["Text", "Label", "Template"],
     )
 
     # The longest first: "african american" is not "american".
@@ -185,14 +188,15 @@ def madlibs(clone: Path) -> Counts:
             "cluster": sentences["Template"],
         }
     )
-    return {WHOLE: tally(items)}
+    not_toxic = sentences["Label"].eq("NOT_BAD")
+    return {WHOLE: tally(items), "not_toxic": tally(items[not_toxic])}
 
 
 def reddit_bias(clone: Path) -> Counts:
     """Count the test sets of RedditBias: comments, each with a counterfactual.
 
-    A comment and its counterfactual, in which the words for one group are replaced by
-    words for the other, are a pair. A cluster is these words of the first group.
+    An item is a comment with its counterfactual, in which the words for one group are
+    replaced by words for the other. A cluster is these words of the first group.
 
     Parameters
     ----------
@@ -203,27 +207,28 @@ def reddit_bias(clone: Path) -> Counts:
     -------
     dict
         The counts, as a whole and by kind of bias.
+
+    Raises
+    ------
+    ValueError
+        If a file of comments has more or fewer rows than that of counterfactuals.
     """
     kinds = []
     for kind, (target, other) in _REDDIT_FILES.items():
-        counterfactual = delimited(
-            _reddit_file(clone, kind, other), ["initial_demo", "comments_processed"]
-        )
         comments = delimited(_reddit_file(clone, kind, target), ["comments_processed"])
-
-        words = counterfactual["initial_demo"].str.lower()
-        for group, table in (("target", comments), ("counterfactual", counterfactual)):
-            kinds.append(
-                pd.DataFrame(
-                    {
-                        "part": kind,
-                        "group": group,
-                        "pair": [f"{kind}|{row}" for row in table.index],
-                        "cluster": kind + "|" + words,
-                    }
-                )
+        counterfactuals = delimited(_reddit_file(clone, kind, other), ["initial_demo"])
+        if len(comments) != len(counterfactuals):
+            raise ValueError(
+                f"RedditBias, {kind}: {len(comments)} comments, but "
+                f"{len(counterfactuals)} counterfactuals"
             )
-    return by_part(pd.concat(kinds, ignore_index=True), "part")
+        words = counterfactuals["initial_demo"].str.lower()
+        kinds.append(pd.DataFrame({"group": kind, "cluster": kind + "|" + words}))
+
+    items = pd.concat(kinds, ignore_index=True)
+    counts = by_part(items, "group")
+    counts[WHOLE]["comments"] = 2 * len(items)
+    return counts
 
 
 def _reddit_file(clone: Path, kind: str, group: str) -> Path:

@@ -1,0 +1,95 @@
+"""Every number on a card of the atlas is in the table of counts."""
+
+import re
+import tomllib
+
+import pytest
+
+import fairlib
+from fairlib.data import DATA
+from fairlib.recipes.atlas_counts import BENCHMARKS
+
+CARDS = {
+    path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((DATA / "atlas").glob("*.toml"))
+}
+COUNTED = [name for name, card in CARDS.items() if card["status"] == "counted"]
+# quantity in the table of counts -> table and field of a card
+FIELDS = {
+    "items": ("items", "number"),
+    "groups": ("groups", "number"),
+    "pairs": ("pairs", "number"),
+    "clusters": ("clusters", "number"),
+    "smallest_cluster": ("clusters", "smallest"),
+    "largest_cluster": ("clusters", "largest"),
+}
+
+
+@pytest.fixture(scope="module")
+def counts():
+    table = fairlib.load("atlas_counts", source="bundled")
+    return {
+        key: dict(zip(rows["quantity"], rows["value"], strict=True))
+        for key, rows in table.groupby(["benchmark", "part"])
+    }
+
+
+def numbers(card):
+    """Return the numbers of a card under the names of the table of counts."""
+    stated = {
+        quantity: card[table][field]
+        for quantity, (table, field) in FIELDS.items()
+        if field in card.get(table, {})
+    }
+    sizes = card.get("groups", {}).get("sizes", {})
+    stated |= {f"group {name}": size for name, size in sizes.items()}
+    sizes = card["clusters"].get("sizes", [])
+    stated |= {f"cluster {n}": size for n, size in enumerate(sizes, 1)}
+    if "smallest" in card.get("groups", {}):
+        stated["smallest_group"] = card["groups"]["smallest"]
+    return stated
+
+
+def test_enough_benchmarks_were_counted_and_all_of_them_have_a_card():
+    assert sorted(COUNTED) == sorted(BENCHMARKS)
+    assert len(COUNTED) >= 25
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_the_numbers_of_a_card_are_those_that_were_counted(name, counts):
+    card = CARDS[name]
+    parts = {"whole": card} | card.get("parts", {})
+    for part, tables in parts.items():
+        stated = numbers(tables)
+        assert {*FIELDS} - {"groups"} <= {*stated}, part
+        counted = counts[name, part]
+        assert stated == {key: counted.get(key) for key in stated}, part
+        listed = {key for key in counted if re.match("(group|cluster) ", key)}
+        assert listed <= {*stated}, part
+
+        several = counted.get("clusters_with_several_groups")
+        if several is not None:
+            shared = 2 * several >= counted["clusters"]
+            assert tables["clusters"]["shared"] == shared, part
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_a_card_says_who_is_concerned_and_where_the_numbers_come_from(name):
+    card = CARDS[name]
+    assert card["name"] == name
+    assert str(card["year"]) in card["paper"]
+    assert " concerns " in card["concerns"]
+    assert card["source"]["licence"]
+    if card["status"] == "counted":
+        commit = card["source"]["commit"]
+        assert re.fullmatch("[0-9a-f]{40}", commit)
+        commits = {clone.commit for clone in BENCHMARKS[name].clones}
+        assert not commits or commit in commits
+
+
+@pytest.mark.parametrize("name", sorted({*CARDS} - {*COUNTED}))
+def test_an_open_card_gives_a_reason_and_no_number(name):
+    card = CARDS[name]
+    assert card["status"] == "open"
+    assert card["reason"]
+    assert not {"items", "groups", "pairs", "clusters", "parts"} & {*card}
