@@ -11,7 +11,16 @@ from numpy.typing import ArrayLike
 from fairlib import plots
 from fairlib.drawings._findings import write_finding
 
-INVENTED = "Invented probabilities, for arithmetic only. No data are involved."
+THREE_COMPARISONS = (
+    "What a metric compares, for the scores of three groups: three pairs; three "
+    "distances from all examples (line); one range. Invented scores. No data are "
+    "involved."
+)
+AREAS = (
+    "Share of names with a probability of at most p, by group, for two templates of our "
+    "own, three names a group. The grey area is the Wasserstein distance. Invented "
+    "probabilities. No data are involved."
+)
 TWO_STORIES = (
     "False negative rates of the paper's RoBERTa model on positive sentences with "
     "first names, 2,000 a group, and their ratio. Totals only, so no intervals. "
