@@ -17,8 +17,8 @@ THREE_COMPARISONS = (
     "involved."
 )
 AREAS = (
-    "Share of names with a probability of at most p, by group, for two templates of our "
-    "own, three names a group. The grey area is the Wasserstein distance. Invented "
+    "Share of names with a probability of at most p, by group, for two templates of "
+    "our own, three names a group. The grey area is the Wasserstein distance. Invented "
     "probabilities. No data are involved."
 )
 TWO_STORIES = (
