@@ -25,7 +25,7 @@ WORLDS = 200
 REPLICATES = 199
 LARGE = 1_000_000
 METRICS = ("AvgScoreDifference", "AvgGF")
-# What makes sentences differ: the numbers of the simulated models of notebook 03.
+# What makes sentences differ: the numbers of the simulated models of dossier 03.
 OF_TEMPLATES = 0.6
 MIDDLE = 1.6
 

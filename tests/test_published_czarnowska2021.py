@@ -1,6 +1,6 @@
 """Figure 3 of Czarnowska et al. (2021): whole misses and false positives give its rows.
 
-Notebook 05 solves for the counts; here they are put back into the definitions of the
+Dossier 05 solves for the counts; here they are put back into the definitions of the
 metrics, written anew.
 """
 

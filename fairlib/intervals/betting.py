@@ -13,7 +13,7 @@ with probability at most α. The means that are not rejected form the interval.
 
 Her stake is G_t(p) = min(p/μ₀, STAKES(p) / (σ √τ)): she never stakes more than she can
 lose, σ is the standard deviation of the rounds before, and τ is the number of rounds
-that are left (notebook 10a).
+that are left (dossier 10a).
 
 References
 ----------

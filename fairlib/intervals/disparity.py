@@ -13,7 +13,7 @@ examples, unless you pass `rng` to the betting interval.
     The same guarantee, for costs that are either 0 or C.
 "asymptotic"
     The guarantee holds in the limit of large groups. Before that limit, `covers` says
-    how low the coverage may be, and notebook 10a shows where. Welch's interval is
+    how low the coverage may be, and dossier 10a shows where. Welch's interval is
     undefined, with a reason, where costs are too skewed for a coverage of 93 %.
 
 The betting interval has its guarantee if we look at the examples once, in the order in

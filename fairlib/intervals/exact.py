@@ -248,7 +248,7 @@ class _Region:
 
     With s = (1 - cos θ)/2 for the share of `_rate_of_b`, the probability of the region
     is smooth in θ. In a stretch of θ, its values at a few points determine it
-    everywhere (notebook 10a): between points that are `_REFINEMENT` times as dense, it
+    everywhere (dossier 10a): between points that are `_REFINEMENT` times as dense, it
     is at most 1/cos(π / (2 `_REFINEMENT`)) times as large as at them (M. Riesz 1914).
 
     `near` has the limits of the rate of A and of the rate of B between which we look.

@@ -8,7 +8,7 @@ beforehand. With a difference δ of the two mean costs and a largest cost C, eac
 gives a number z in [0, 1] whose mean is μ = (1 + δ/C) / 2. The claim "μ is at most m"
 is rejected for good once a bettor against it has multiplied her money by 2/α. She
 divides it among several portfolios, and each risks a fraction f of its money in every
-round, so that she owns the mean over f of Π (1 - f + f z/m) (notebook 10b gives the
+round, so that she owns the mean over f of Π (1 - f + f z/m) (dossier 10b gives the
 argument).
 
 References: Waudby-Smith & Ramdas 2024 (JRSS B 86, 1-27); Cover 1991 for the portfolios

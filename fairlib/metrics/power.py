@@ -129,7 +129,7 @@ def smallest_effect(
     hides an effect. A suite may have terms of several kinds, such as nouns and
     adjectives that fill different templates. A test that exchanges them across kinds
     gives groups other templates too, and that noise hides effects. In the suite of
-    religions of notebook 04 such a test finds a difference of .1 in hardly any world,
+    religions of dossier 04 such a test finds a difference of .1 in hardly any world,
     and the test here finds it in nearly all.
 
     A probability that reaches 1 stops there. So an effect of .05 moves a model that is

@@ -182,7 +182,7 @@ def read(file: str | Path | TextIO) -> list[dict[str, Metric]]:
 
     The file of this package has three places: Table 2, the paper's own variants of it,
     and others. A variant looks only at examples of the true class (TC), or is correctly
-    normalized (*, section 6). Notebook 03 says where a row of Table 2 differs from the
+    normalized (*, section 6). Dossier 03 says where a row of Table 2 differs from the
     print.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Tables of notebooks 10a and 10b: WinoBias pairs, and the coverage of intervals."""
+"""Tables of dossiers 10a and 10b: WinoBias pairs, and the coverage of intervals."""
 
 import itertools
 

@@ -17,7 +17,7 @@ from fairlib.metrics.table2 import METRICS
 from fairlib.recipes.originals import recipe
 from fairlib.recipes.suite_metrics import KEYS, SEED, runs_of
 
-# The metric of the test that notebook 04 asks about attributes.
+# The metric of the test that dossier 04 asks about attributes.
 METRIC = "AvgGF"
 WORLDS = 100
 # Enough for one question at 5 %; more exchanges would find hardly smaller effects.

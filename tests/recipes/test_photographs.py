@@ -19,7 +19,7 @@ NETWORKS = {
     "gradient boosting": "VGG16",
     "neural network": "ResNet18",
 }
-# Cells of notebook 07b without any network.
+# Cells of dossier 07b without any network.
 SIMULATED = (
     "figure-images",
     "guess",

@@ -1,4 +1,4 @@
-"""The recipes of notebooks 10a and 10b: occupations in a small file of the same format,
+"""The recipes of dossiers 10a and 10b: occupations in a small file of the same format,
 and counts that must agree.
 """
 
