@@ -12,11 +12,12 @@ import pytest
 from fairlib import bernstein, bounds
 from fairlib.amplification import Counts, from_counts
 from fairlib.data import ROOT
+from fairlib.intervals.exact import exact_unconditional
 
 FOLDER = ROOT / "site" / "_static" / "calculators"
 PAGE = (ROOT / "site" / "calculators.md").read_text(encoding="utf-8")
 CALL = """
-const numbers = require(process.argv[1]);
+const {module} = require(process.argv[1]);
 const settings = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const isOdd = (value) => typeof value === "number" && !Number.isFinite(value);
 const shown = (key, value) => (isOdd(value) ? String(value) : value);
@@ -27,14 +28,10 @@ needs_node = pytest.mark.skipif(
 )
 
 
-def in_javascript(expression, settings):
-    """Return what a function of numbers.js gives; undefined comes back as "NaN"."""
-    command = [
-        "node",
-        "-e",
-        CALL.replace("{expression}", expression),
-        str(FOLDER / "numbers.js"),
-    ]
+def in_javascript(expression, settings, *, module="numbers"):
+    """Return what a function of a script gives; undefined comes back as "NaN"."""
+    call = CALL.replace("{expression}", expression).replace("{module}", module)
+    command = ["node", "-e", call, str(FOLDER / f"{module}.js")]
     found = subprocess.run(
         command, input=json.dumps(settings), capture_output=True, text=True, check=True
     )
@@ -181,11 +178,8 @@ def test_amplification_is_that_of_counts(errs):
 def test_the_page_loads_scripts_that_are_there_and_no_others():
     loaded = re.findall(r'<script src="_static/calculators/([\w.]+)" defer>', PAGE)
     assert sorted(loaded) == sorted(path.name for path in FOLDER.glob("*.js"))
-    assert (
-        loaded.index("numbers.js")
-        < loaded.index("drawing.js")
-        < min(map(loaded.index, set(loaded[2:])))
-    )
+    # A script uses those before it; the last three are the calculators.
+    assert loaded[:3] == ["numbers.js", "exact.js", "drawing.js"]
     assert "http" not in PAGE
 
 
@@ -200,3 +194,33 @@ def test_each_calculator_has_a_place_with_a_notebook_for_those_without_javascrip
     for _, words in places:
         (notebook,) = re.findall(r"\((notebooks/[\w/]+\.ipynb)\)", words)
         assert (ROOT / notebook).exists()
+
+
+@needs_node
+def test_the_exact_verdict_is_that_of_the_default_interval():
+    rng = np.random.default_rng(4)
+    tables = [(0, 10, 10, 10), (5, 5, 0, 3), (30, 100, 18, 100), (75, 250, 50, 250)]
+    for _ in range(60):
+        n_a, n_b = (int(n) for n in rng.integers(2, 160, 2))
+        rate = rng.random()
+        rates = np.clip([rate, rate + rng.normal(0, 0.2)], 0, 1)
+        x_a, x_b = (
+            int(rng.binomial(n, p)) for n, p in zip((n_a, n_b), rates, strict=True)
+        )
+        tables.append((x_a, n_a, x_b, n_b))
+
+    expected = []
+    for table in tables:
+        low, high = exact_unconditional(*table, alpha=0.05)
+        expected.append("above" if low > 0 else "below" if high < 0 else "no")
+    sides = in_javascript(
+        "exact.side", [(*table, 0.05) for table in tables], module="exact"
+    )
+    assert set(expected) == {"above", "below", "no"}
+    assert sides == expected
+
+
+@needs_node
+def test_groups_that_are_too_large_for_a_page_have_no_exact_verdict():
+    tables = [(10, 2001, 20, 50, 0.05)]
+    assert in_javascript("exact.side", tables, module="exact") == [None]

@@ -1,4 +1,4 @@
-// Notebook 06: does the model amplify what the data associate?
+// Does the model amplify what the data associate?
 "use strict";
 
 (() => {
@@ -55,8 +55,11 @@
       : `MALS says ${signed(measures.MALS)}: ${verdict(measures.MALS)}`;
     const directed = measures[error.measure];
     const leant = ["men", "neither group", "women"][lean + 1];
+    const gap = ([first, second]) => Math.sign(Math.round(1000 * (first - second)));
+    const isReversed = gap(truth) * gap(found) < 0;
+    const meant = isReversed ? "the association is reversed" : verdict(directed);
     const words = `The data associate painting with ${leant}. ${error.meaning} is `
-        + `${signed(directed)}: ${verdict(directed)}. ${mals}.`;
+        + `${signed(directed)}: ${meant}. ${mals}.`;
     const shares = error.rows.map((name, row) => `${name} ${truth[row].toFixed(2)}, ${found[row].toFixed(2)}`);
     const drawn = (width) => picture(width, error, truth, found, measures);
     return { words, alt: `${error.title}: ${shares.join("; ")}.`, height: 226, labels: error.labels, picture: drawn };

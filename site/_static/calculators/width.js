@@ -1,4 +1,4 @@
-// Notebook 10a: how wide is the interval for a difference of two error rates?
+// How wide is the interval for a difference of two error rates?
 "use strict";
 
 (() => {
@@ -44,11 +44,15 @@
     const found = Object.fromEntries(methods.map(([name, method]) => [name, method(...counts, alpha)]));
     const difference = xA / nA - xB / nB;
     const off = Object.keys(found).filter((name) => found[name][0] > 0 || found[name][1] < 0);
-    const decided = off.length === 0 ? "Every interval holds 0: these data do not say which group has more errors."
-      : `Of the intervals that hold for any number of examples, these exclude 0: ${listed(off.filter(always))}. `
-        + `Of those that trust in large groups: ${listed(off.filter((name) => !always(name)))}.`;
+    const decided = off.length === 0 ? "Every interval drawn below contains 0."
+      : `Of the other intervals with a guarantee for any sample size, these exclude 0: ${listed(off.filter(always))}. `
+        + `Of those that need large groups: ${listed(off.filter((name) => !always(name)))}.`;
+    const side = exact.side(...counts, alpha);
+    const verdicts = { above: "excludes 0: group A has more errors", below: "excludes 0: group B has more errors", no: "contains 0" };
+    const byDefault = side === null ? "Groups this large take too long in a page; fairlib's exact interval is computed in Python."
+      : `fairlib's default, the exact interval, ${verdicts[side]}.`;
     const words = `Group A errs in ${xA} of ${nA}, group B in ${xB} of ${nB}: a difference of `
-        + `${signed(100 * difference, 1)} points. ${decided}`;
+        + `${signed(100 * difference, 1)} points. ${byDefault} ${decided}`;
     const alt = Object.entries(found).map(([name, [from, to]]) => `${NAMES[name]} ${signed(from)} to ${signed(to)}`);
     const height = ROW * methods.length + 32;
     return { words, alt: alt.join("; "), height, picture: (width) => picture(width, found, difference) };
