@@ -32,7 +32,6 @@ LOOKS = ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark"))
 TOGETHER = max(2, os.cpu_count() or 2)  # pages that are visited at the same time
 
 READY = """async () => {
-  for (const image of document.images) image.loading = "eager";
   const decoded = [...document.images].map((image) => image.decode().catch(() => {}));
   await Promise.all(decoded);
   await document.fonts.ready;

@@ -62,6 +62,14 @@ if address:
     }
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_favicon = "_static/favicon.svg"
+myst_html_meta = {
+    "description": "Is a classifier unfair, or is it luck? A game, lessons, and "
+    "intervals that keep their promise.",
+    "property=og:title": "Bias or luck?",
+    "property=og:description": "How unfair is a classifier, and how sure can one be?",
+    "property=og:image": "pictures/bias_or_luck.svg",
+}
 html_js_files = [
     (name, {"defer": "defer"}) for name in ("site.js", "frames.js", "predictions.js")
 ]

@@ -73,6 +73,7 @@ DOCUMENTS = (
     "docs/layout.md",
     "CONTRIBUTING.md",
 )
+PICTURES = ("bias_or_luck.svg", "audit_page.png")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 DRAWN = {
     "code_prompt_show": "Show how it is drawn",
@@ -86,9 +87,7 @@ def to_root(name: str) -> str:
     return "../" * (1 + name.count("/"))
 
 
-def figure_html(
-    figure: Path, *, above: str = "../", eager: bool = False, moves: bool = False
-) -> str:
+def figure_html(figure: Path, *, above: str = "../", moves: bool = False) -> str:
     """Return a figure as HTML: its SVG, linked, with its caption as text.
 
     The first sentence of the caption is the text in place of the picture. `above` is
@@ -108,10 +107,9 @@ def figure_html(
     height = svg.get("height").removesuffix("pt")
     folder = "figures/dossier" if figure.parent.name == "dossier" else "figures"
     address = f"{above}{folder}/{figure.name}"
-    loading = "" if eager else ' loading="lazy"'
+    # Not lazy: a picture that waits to be seen is left out when the page is printed.
     picture = (
-        f'<img src="{address}" alt="{escape(short)}" '
-        f'width="{width}" height="{height}"{loading}>'
+        f'<img src="{address}" alt="{escape(short)}" width="{width}" height="{height}">'
     )
     narrow = figure.with_stem(f"{figure.stem}{NARROW}")
     if narrow.exists() and not moves:
@@ -338,9 +336,7 @@ def facts(notebooks: dict[str, str]) -> dict:
         "paths": _paths(),
         "metrics": fairlib.METRICS,
         "methods": fairlib.bounds.METHODS,
-        "figure": lambda name: figure_html(
-            FIGURES / f"{name}.svg", above="", eager=True
-        ),
+        "figure": lambda name: figure_html(FIGURES / f"{name}.svg", above=""),
     }
 
 
@@ -468,6 +464,10 @@ def main() -> None:
     stored = [*lessons, *sorted(NOTEBOOKS.glob("dossier/[0-9]*.ipynb"))]
     copy_files(extra, stored)
     play.write(extra / "play")
+    for folder in (source, extra):
+        (folder / "pictures").mkdir()
+        for name in PICTURES:
+            shutil.copy(ROOT / "docs" / name, folder / "pictures")
     titles = write_notebooks(source, stored)
     write_pages(source, titles)
 

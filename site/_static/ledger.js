@@ -1,4 +1,4 @@
-// The ledger's table: sorted by a click on a heading, numbers as numbers, and filtered by three choices.
+// The ledger's table: sorted by a click on a heading, numbers as numbers, and filtered. The address keeps the filter.
 (() => {
   const table = document.getElementById("ledger-table");
   const form = document.getElementById("ledger-filters");
@@ -34,21 +34,32 @@
     heading.append(button);
   });
 
+  const FIELDS = ["paper", "experiment", "status", "words"];
+  const texts = rows.map((row) => row.textContent.toLowerCase());
+
   const filter = () => {
-    const { paper, experiment, status } = form.elements;
+    const { experiment, paper } = form.elements;
     for (const option of experiment.options) {
       option.hidden = option.disabled = Boolean(paper.value && option.value && option.dataset.paper !== paper.value);
       if (option.disabled && option.selected) experiment.value = "";
     }
-    const wanted = { paper: paper.value, experiment: experiment.value, status: status.value };
+    const wanted = Object.fromEntries(FIELDS.map((name) => [name, form.elements[name].value]));
+    const words = wanted.words.toLowerCase().split(/\s+/);
     let shown = 0;
-    for (const row of rows) {
-      row.hidden = Object.entries(wanted).some(([name, value]) => value && row.dataset[name] !== value);
+    rows.forEach((row, place) => {
+      const isOther = FIELDS.slice(0, 3).some((name) => wanted[name] && row.dataset[name] !== wanted[name]);
+      row.hidden = isOther || !words.every((word) => texts[place].includes(word));
       shown += !row.hidden;
-    }
+    });
     said.textContent = `${shown} of ${rows.length} numbers`;
+    const chosen = new URLSearchParams(Object.entries(wanted).filter(([, value]) => value)).toString();
+    history.replaceState(null, "", `${location.pathname}${chosen ? `?${chosen}` : ""}${location.hash}`);
   };
+  for (const [name, value] of new URLSearchParams(location.search)) {
+    if (FIELDS.includes(name)) form.elements[name].value = value;
+  }
   form.addEventListener("change", filter);
+  form.elements.words.addEventListener("input", filter);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.hidden = false;
   filter();
