@@ -153,7 +153,7 @@ def without_icon_font(app, exception) -> None:
         text = page.read_text(encoding="utf-8")
         page.write_text(script.sub("", text), encoding="utf-8")
     for path in Path(app.outdir, "_static").rglob("*"):
-        if path.name.startswith(("fontawesome.js", "fa-")) or path.suffix == ".map":
+        if path.name.startswith("fontawesome.js") or path.suffix == ".map":
             path.unlink()
 
 
