@@ -181,3 +181,11 @@ def test_teachers_find_notes_on_every_lesson_and_links_that_lead_somewhere():
     for page in folder.glob("*.md"):
         links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
         assert not [link for link in links if not (folder / link).exists()], page.name
+
+
+def test_the_map_of_lesson_00_has_every_other_lesson_by_its_own_question():
+    (start, *others) = LESSONS
+    text = start.read_text(encoding="utf-8")
+    for path in others:
+        title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0]
+        assert f"| [{path.stem[:2]}]({path.name}) | {title[5:]} |" in text, path.stem
