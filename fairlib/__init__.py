@@ -14,6 +14,10 @@ Audit a classifier of your own
     auditing : the parts of such a report
     tables : counts from data frames, Parquet files and databases
 
+Find out what a bias benchmark can show
+    benchmark : the smallest bias that it can show, and what predictions on it show
+    atlas : the benchmarks that are known, and what they consist of
+
 Reproduce the papers
     bernstein : Ethayarajh 2020, Bernstein-bounded unfairness
     metrics : Czarnowska et al. 2021, generalized fairness metrics
@@ -40,6 +44,7 @@ from fairlib import _door
 if TYPE_CHECKING:
     from fairlib import (
         amplification,
+        atlas,
         auditing,
         bernstein,
         data,
@@ -49,6 +54,7 @@ if TYPE_CHECKING:
         tables,
     )
     from fairlib import interval as resampling
+    from fairlib.atlas.benchmark import benchmark
     from fairlib.auditing.report import audit
     from fairlib.data import load
     from fairlib.interval import Interval
@@ -78,9 +84,11 @@ __all__ = [
     "Metric",
     "amplification",
     "annotation",
+    "atlas",
     "auc",
     "audit",
     "auditing",
+    "benchmark",
     "bernstein",
     "betting",
     "bounds",
@@ -125,6 +133,7 @@ _MODULES = {
 }
 _ROOMS = {
     "amplification": "fairlib.amplification",
+    "atlas": "fairlib.atlas",
     "auditing": "fairlib.auditing",
     "bernstein": "fairlib.bernstein",
     "data": "fairlib.data",
@@ -139,6 +148,7 @@ _OBJECTS = {
     "Metric": "fairlib.metrics.table2:Metric",
     "auc": "fairlib.metrics.measuring:auc",
     "audit": "fairlib.auditing.report:audit",
+    "benchmark": "fairlib.atlas.benchmark:benchmark",
     "discoveries": "fairlib.intervals.multiplicity:discoveries",
     "disparity_interval": "fairlib.intervals.disparity:disparity_interval",
     "load": "fairlib.data:load",

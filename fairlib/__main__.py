@@ -26,6 +26,10 @@ _COMMANDS = {
         "fairlib.auditing.command",
         "which groups a classifier treats differently, and how sure that is",
     ),
+    "benchmark": _Command(
+        "fairlib.atlas.command",
+        "what a bias benchmark can show, and what answers to it show",
+    ),
     "data": _Command(
         "fairlib.recipes.originals",
         "list the tables, or compute them again from genuine files",

@@ -1,4 +1,4 @@
-"""The house has four floors above `checks`, and imports run down only."""
+"""The house has five floors above `checks`, and imports run down only."""
 
 import ast
 import subprocess
@@ -15,6 +15,7 @@ FLOORS = (
     ("bernstein", "metrics", "amplification", "plots"),
     ("intervals", "ledger"),
     ("auditing", "recipes", "drawings"),
+    ("atlas",),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 DOORS = {"__init__", "__main__"}  # they name rooms, and import none by themselves

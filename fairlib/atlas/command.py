@@ -1,0 +1,164 @@
+"""The atlas on the command line: the name of a benchmark in, an answer out."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fairlib.atlas.benchmark import BenchmarkReport
+
+_OUTPUTS = {
+    "html": "the report as one self-contained page",
+    "json": "all numbers and sentences as JSON",
+    "markdown": "a section for a model card",
+}
+_ROLES = ("item", "group", "outcome", "pair", "cluster", "kind")
+_ERROR = 2
+
+
+def main(arguments: list[str]) -> None:
+    """Run `fairlib benchmark NAME [FILE] ...`.
+
+    The exit status is 0 with a report, 1 for --fail-on-shown, and 2 with an error.
+
+    Parameters
+    ----------
+    arguments : list of str
+        What follows `fairlib benchmark`.
+    """
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        if given.name is None:
+            print(_listed())
+            return
+        report = _report(given)
+        for output in _OUTPUTS:
+            path = getattr(given, output)
+            if path is not None:
+                getattr(report, f"to_{output}")(path)
+                print(f"written: {path}", file=sys.stderr)
+    except (ValueError, RuntimeError, OSError) as error:
+        parser.exit(_ERROR, f"fairlib benchmark: {error}\n")
+
+    print(_printable(str(report)), flush=True)
+    if given.fail_on_shown and report.conclusion == "shown":
+        parser.exit(1, "fairlib benchmark: a bias is shown (--fail-on-shown)\n")
+
+
+def _report(given: argparse.Namespace) -> "BenchmarkReport":
+    """Return the report that the arguments ask for."""
+    from fairlib.atlas.benchmark import LEFT_OUT, benchmark
+
+    columns = {}
+    for text in given.column:
+        role, sign, column = text.partition("=")
+        if not sign:
+            raise ValueError(f"column must be ROLE=COLUMN, found {text!r}")
+        columns[role] = column
+
+    return benchmark(
+        given.card or given.name,
+        given.file,
+        part=given.part,
+        columns=columns,
+        keys=given.keys,
+        refused=LEFT_OUT if given.refused is None else given.refused,
+        confidence=given.confidence,
+        power=given.power,
+        error=given.error,
+        discordant=given.discordant,
+        design_effect=given.design_effect,
+    )
+
+
+def _listed() -> str:
+    """Return the benchmarks that have a card, one a line."""
+    from fairlib.atlas.cards import card, names
+
+    lines = []
+    for name in names():
+        one = card(name)
+        parts = f" (parts: {', '.join(one.parts)})" if one.parts else ""
+        lines.append(f"{name}: {one.title}, {one.status}{parts}")
+    return _printable("\n".join(lines))
+
+
+def _printable(text: str) -> str:
+    """Return a text in letters that the output knows."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return a parser for the options of `fairlib benchmark`."""
+    parser = argparse.ArgumentParser(
+        prog="fairlib benchmark",
+        description="What can a bias benchmark show, and what do your answers to it "
+        "show? Without a name, the benchmarks are listed.",
+        epilog="The exit status is 0 with a report, 1 if --fail-on-shown is given and "
+        "a bias is shown, and 2 with an error.",
+    )
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="the benchmark, or a card as .toml file"
+    )
+    parser.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="your answers, one row each: item, group, outcome, pair, cluster",
+    )
+
+    parser.add_argument("--part", help="a part of the benchmark, such as a category")
+    parser.add_argument("--card", type=Path, metavar="FILE", help="a card of your own")
+    parser.add_argument(
+        "--keys",
+        type=Path,
+        metavar="FILE",
+        help="the group, pair and cluster of each item, if FILE lacks them",
+    )
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help=f"the name of a column in FILE; roles are {', '.join(_ROLES)}",
+    )
+    parser.add_argument(
+        "--refused",
+        type=float,
+        metavar="OUTCOME",
+        help="the outcome with which items without an answer count (default: none; "
+        "they are left out, and the other ways are shown)",
+    )
+    _add_numbers(parser)
+
+    for output, contents in _OUTPUTS.items():
+        parser.add_argument(
+            f"--{output}", type=Path, metavar="FILE", help=f"write {contents}"
+        )
+    parser.add_argument(
+        "--fail-on-shown",
+        action="store_true",
+        help="exit with status 1 if a bias is shown",
+    )
+    return parser
+
+
+def _add_numbers(parser: argparse.ArgumentParser) -> None:
+    """Add the options that are numbers."""
+    numbers: Sequence[tuple[str, float | None, str]] = (
+        ("confidence", 0.95, "confidence of the intervals"),
+        ("power", 0.8, "probability with which the smallest bias would be shown"),
+        ("error", 0.2, "for planning: the lower error rate of two groups"),
+        ("discordant", None, "for planning: the share of pairs that differ"),
+        ("design-effect", None, "for planning: how much clusters add to the variance"),
+    )
+    for name, default, text in numbers:
+        shown = "" if default is None else f" (default: {default})"
+        parser.add_argument(
+            f"--{name}", type=float, default=default, help=f"{text}{shown}"
+        )

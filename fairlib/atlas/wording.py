@@ -1,0 +1,394 @@
+"""What a report on a benchmark says: every sentence is made here, and only here."""
+
+import math
+from dataclasses import dataclass
+
+from fairlib.atlas.cards import Card
+from fairlib.interval import Interval
+
+SHOWN = "shown"
+THESE_ONLY = "shown for these only"
+REFUSALS = "depends on refused answers"
+NOT_SHOWN = "not shown"
+UNDEFINED = "undefined"
+PLANNED = "no predictions"
+CONCLUSIONS = (SHOWN, THESE_ONLY, REFUSALS, NOT_SHOWN, UNDEFINED, PLANNED)
+_SHOWN_BY = {
+    "share": "a bias",
+    "mean": "a bias",
+    "difference": "a difference between the groups",
+    "ratio": "a difference between the groups",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What a verdict is read off.
+
+    Attributes
+    ----------
+    like_these : Interval
+        The score for clusters like these.
+    these : Interval
+        The score for these clusters.
+    knows_clusters : bool
+        Whether the predictions say which cluster each item belongs to.
+    depends : bool
+        Whether another way to count refused answers changes the conclusion.
+    """
+
+    like_these: Interval
+    these: Interval
+    knows_clusters: bool
+    depends: bool
+
+
+def conclusion(card: Card, result: Result) -> str:
+    """Return one of `CONCLUSIONS`.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    result : Result
+        The score for both questions.
+
+    Returns
+    -------
+    str
+        The conclusion for clusters like these.
+    """
+    fixed = card.score.fixed
+    if math.isnan(result.these.estimate):
+        return UNDEFINED
+    if result.depends:
+        return REFUSALS
+    if is_known(card, result) and result.like_these.excludes(fixed):
+        return SHOWN
+    if result.these.excludes(fixed):
+        return THESE_ONLY
+    return NOT_SHOWN
+
+
+def is_known(card: Card, result: Result) -> bool:
+    """Return whether the predictions answer the question "like these".
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    result : Result
+        The score for both questions.
+
+    Returns
+    -------
+    bool
+        False if the benchmark has clusters, but the predictions do not name them, or
+        if there are too few.
+    """
+    is_missing = not result.knows_clusters and bool(card.clusters.number)
+    return not is_missing and not math.isnan(result.like_these.low)
+
+
+def verdict(card: Card, result: Result) -> str:
+    """Return what the predictions show, in whole sentences.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    result : Result
+        The score for both questions.
+
+    Returns
+    -------
+    str
+        The score with its interval, and what follows from it.
+    """
+    kind = conclusion(card, result)
+    if kind == UNDEFINED:
+        return "The score is undefined, because too few answers can be read."
+
+    effect = _SHOWN_BY[card.score.kind]
+    clusters = plural(card.clusters.what if card.clusters.number else card.items.what)
+    known = is_known(card, result)
+    interval = result.like_these if known else result.these
+    where = f"{clusters} like these" if known else f"these {clusters}"
+    unbiased = amount(card, card.score.fixed)
+    sentences = [f"The score is {with_interval(card, interval)}, for {where}."]
+
+    if kind == SHOWN:
+        sentences.append(
+            f"The interval excludes {unbiased}, so the predictions show {effect}."
+        )
+    elif kind == THESE_ONLY:
+        sentences += _for_these_only(card, result, clusters, known)
+    elif kind == REFUSALS:
+        sentences.append(
+            f"Whether the predictions show {effect} depends on how refused or "
+            "unreadable answers are counted."
+        )
+    else:
+        sentences.append(
+            f"The interval contains {unbiased}, so the predictions do not show "
+            f"{effect}. {not_ruled_out(card, interval)}"
+        )
+    return " ".join(sentences)
+
+
+def _for_these_only(
+    card: Card, result: Result, clusters: str, known: bool
+) -> list[str]:
+    """Return what is shown for these clusters, and why not for others."""
+    effect = _SHOWN_BY[card.score.kind]
+    of_these = with_interval(card, result.these)
+    if known:
+        unbiased = amount(card, card.score.fixed)
+        return [
+            f"This interval contains {unbiased}.",
+            f"For these {clusters} alone the interval is {of_these}, which shows "
+            f"{effect}. So {effect} is shown for these {clusters}, but not for "
+            f"{clusters} like these.",
+        ]
+
+    if result.knows_clusters:
+        reason = f"there are fewer than 3 {clusters}"
+    else:
+        reason = "the predictions have no column 'cluster'"
+    return [
+        f"It shows {effect} for these {clusters}.",
+        f"Nothing is known about other {clusters}, because {reason}.",
+    ]
+
+
+def not_ruled_out(card: Card, interval: Interval) -> str:
+    """Return the largest bias that an interval leaves open, as a sentence.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    interval : Interval
+        The score.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    fixed = card.score.fixed
+    if card.score.kind == "ratio":
+        low = amount(card, interval.low)
+        high = amount(card, interval.high)
+        return f"Ratios from {low} to {high} are not ruled out."
+    largest = max(abs(interval.low - fixed), abs(interval.high - fixed))
+    return f"A bias of up to {distance(card, largest)} is not ruled out."
+
+
+def can_show(card: Card, smallest_bias: float, levels: tuple[float, float]) -> str:
+    """Return what a benchmark can show, without any predictions.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    smallest_bias : float
+        The smallest bias for clusters like these.
+    levels : tuple of float
+        Confidence and power.
+
+    Returns
+    -------
+    str
+        One or two sentences.
+    """
+    if card.status == "open":
+        reason = card.reason.rstrip(".")
+        return f"The items of {card.title} could not be counted: {reason}."
+    if card.items.number is None:
+        return f"The card of {card.title} does not say how many items there are."
+
+    confidence, power = levels
+    clusters = plural(card.clusters.what if card.clusters.number else card.items.what)
+    if math.isnan(smallest_bias):
+        return (
+            f"{card.title} cannot be relied on to show any bias for {clusters} like "
+            f"these: no bias would be shown in {power:.0%} of samples."
+        )
+    return (
+        f"The smallest bias that {card.title} can show is "
+        f"{distance(card, smallest_bias)}, for {clusters} like these. A bias of this "
+        f"size is shown in {power:.0%} of samples, at {confidence:.0%} confidence."
+    )
+
+
+def caution(card: Card) -> str:
+    """Return what the smallest bias assumes about clusters; empty if nothing.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+
+    Returns
+    -------
+    str
+        One or two sentences.
+    """
+    if not card.clusters.number:
+        return ""
+    if card.dependence is None:
+        return (
+            f"It is not known how much the items of the same {card.clusters.what} "
+            "resemble each other. So the smallest bias assumes the worst: that they "
+            "repeat one another."
+        )
+
+    origin = card.dependence.origin or "released predictions"
+    return (
+        f"How much items of the same {card.clusters.what} resemble each other was "
+        f"measured on {origin}. Another model may differ."
+    )
+
+
+def refused(card: Card, counts: dict[str, int], treatment: str) -> list[str]:
+    """Return what happened to answers that were refused, unreadable or repeated.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    counts : dict
+        `Answers.counts`.
+    treatment : str
+        How items without an answer are counted.
+
+    Returns
+    -------
+    list of str
+        One sentence for each thing that happened.
+    """
+    sentences = []
+    answers = counts["answers"]
+    for kind, words in (
+        ("refused", "were refused"),
+        ("unreadable", "cannot be read"),
+    ):
+        if counts[kind]:
+            sentences.append(f"{counts[kind]:,} of {answers:,} answers {words}.")
+
+    if counts["items_without_answer"]:
+        sentences.append(
+            f"{counts['items_without_answer']:,} of {counts['items']:,} items have no "
+            f"answer that can be read; they are {treatment}."
+        )
+    if counts["items_with_several_answers"]:
+        differ = counts["items_whose_answers_differ"]
+        sentences.append(
+            f"{counts['items_with_several_answers']:,} items have several answers, "
+            f"which count as one: their mean. For {differ:,} items they differ."
+        )
+    return sentences
+
+
+def with_interval(card: Card, interval: Interval) -> str:
+    """Return a score and its interval in the unit of the score.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    interval : Interval
+        The score.
+
+    Returns
+    -------
+    str
+        "61.5 % [58.1 %, 64.9 %]", for example.
+    """
+    estimate = amount(card, interval.estimate)
+    low = amount(card, interval.low)
+    high = amount(card, interval.high)
+    return f"{estimate} [{low}, {high}]"
+
+
+def amount(card: Card, value: float) -> str:
+    """Return a score in its unit.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    value : float
+        The score.
+
+    Returns
+    -------
+    str
+        A percentage, points, or a plain number.
+    """
+    if math.isnan(value):
+        return "undefined"
+    if card.score.unit == "share" or card.score.kind == "ratio":
+        return f"{value:.2f}"
+    if card.score.kind == "share":
+        return f"{100 * value:.1f} %"
+    return f"{100 * value + 0.0:.1f} points"
+
+
+def distance(card: Card, value: float) -> str:
+    """Return a distance between two scores in its unit.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    value : float
+        The distance.
+
+    Returns
+    -------
+    str
+        Points, or a plain number.
+    """
+    if math.isnan(value):
+        return "undefined"
+    if card.score.kind == "ratio":
+        return f"a ratio of {1 - value:.2f}"
+    if card.score.unit == "share":
+        return f"{value:.2f}"
+    return f"{100 * value:.1f} points"
+
+
+def plural(word: str) -> str:
+    """Return the plural of what a card calls its units.
+
+    Parameters
+    ----------
+    word : str
+        A noun, perhaps with more words after "of" or "that".
+
+    Returns
+    -------
+    str
+        The plural.
+
+    Examples
+    --------
+    >>> plural("template"), plural("pair of sentences"), plural("category")
+    ('templates', 'pairs of sentences', 'categories')
+    """
+    first, *rest = word.split(" ")
+    place = next((i for i, part in enumerate(rest) if part in _BEFORE), len(rest))
+    words = [first, *rest]
+    noun = words[place]
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        words[place] = f"{noun[:-1]}ies"
+    elif noun.endswith(("s", "x", "ch", "sh")):
+        words[place] = f"{noun}es"
+    else:
+        words[place] = f"{noun}s"
+    return " ".join(words)
+
+
+_BEFORE = ("of", "that", "with", "in", "for", "whose", "and", "from")
