@@ -3,7 +3,7 @@
 >>> import fairlib
 >>> report = fairlib.benchmark("winobias")
 >>> print(report.verdict.split(",")[0])
-The smallest bias that WinoBias can show is 18.2 points
+The smallest bias that WinoBias is sure to show is 18.2 points
 """
 
 from collections.abc import Mapping
@@ -333,7 +333,12 @@ def _planned(card: Card, setting: Setting, table: DataFrame) -> BenchmarkReport:
         card=card,
         setting=setting,
         planning=table,
-        verdict=wording.can_show(card, smallest, levels),
+        verdict=wording.can_show(
+            card,
+            smallest=smallest,
+            independent=planning.if_independent(table),
+            levels=levels,
+        ),
         conclusion=wording.PLANNED,
         notes=notes,
     )

@@ -129,6 +129,25 @@ def smallest_bias(table: DataFrame) -> float:
     return float(table["smallest_bias"].iloc[-1])
 
 
+def if_independent(table: DataFrame) -> float:
+    """Return the smallest bias of a plan if items, or pairs, are independent.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What `plan` returns.
+
+    Returns
+    -------
+    float
+        The smallest bias for "these"; NaN if there is none.
+    """
+    of_these = table[table["question"] == THESE]
+    if of_these.empty:
+        return float("nan")
+    return float(of_these["smallest_bias"].iloc[-1])
+
+
 def unit_of(card: Card) -> tuple[str, int]:
     """Return what is independent if clusters do not matter: pairs, or items.
 

@@ -1,6 +1,7 @@
 """What a report on a benchmark says: every sentence is made here, and only here."""
 
 import math
+import re
 from dataclasses import dataclass
 
 from fairlib.atlas.cards import Card
@@ -110,7 +111,7 @@ def verdict(card: Card, result: Result) -> str:
         return "The score is undefined, because too few answers can be read."
 
     effect = _SHOWN_BY[card.score.kind]
-    clusters = plural(card.clusters.what if card.clusters.number else card.items.what)
+    clusters = clusters_of(card)
     known = is_known(card, result)
     interval = result.like_these if known else result.these
     where = f"{clusters} like these" if known else f"these {clusters}"
@@ -185,22 +186,26 @@ def not_ruled_out(card: Card, interval: Interval) -> str:
     return f"A bias of up to {distance(card, largest)} is not ruled out."
 
 
-def can_show(card: Card, smallest_bias: float, levels: tuple[float, float]) -> str:
+def can_show(
+    card: Card, *, smallest: float, independent: float, levels: tuple[float, float]
+) -> str:
     """Return what a benchmark can show, without any predictions.
 
     Parameters
     ----------
     card : Card
         The benchmark.
-    smallest_bias : float
+    smallest : float
         The smallest bias for clusters like these.
+    independent : float
+        The smallest bias if all items, or pairs, are independent.
     levels : tuple of float
         Confidence and power.
 
     Returns
     -------
     str
-        One or two sentences.
+        Two sentences.
     """
     if card.status == "open":
         reason = card.reason.rstrip(".")
@@ -209,17 +214,47 @@ def can_show(card: Card, smallest_bias: float, levels: tuple[float, float]) -> s
         return f"The card of {card.title} does not say how many items there are."
 
     confidence, power = levels
-    clusters = plural(card.clusters.what if card.clusters.number else card.items.what)
-    if math.isnan(smallest_bias):
+    meaning = (
+        f"A bias of this size is shown in {power:.0%} of samples, "
+        f"at {confidence:.0%} confidence."
+    )
+    clusters = clusters_of(card)
+    if math.isnan(smallest):
         return (
-            f"{card.title} cannot be relied on to show any bias for {clusters} like "
-            f"these: no bias would be shown in {power:.0%} of samples."
+            f"No bias is so large that {card.title} is sure to show it for {clusters} "
+            f"like these. It can show {distance(card, independent)} for these "
+            f"{clusters}. {meaning}"
+        )
+    if not is_assumed(card, smallest, independent):
+        return (
+            f"The smallest bias that {card.title} can show is "
+            f"{distance(card, smallest)}, for {clusters} like these. {meaning}"
         )
     return (
-        f"The smallest bias that {card.title} can show is "
-        f"{distance(card, smallest_bias)}, for {clusters} like these. A bias of this "
-        f"size is shown in {power:.0%} of samples, at {confidence:.0%} confidence."
+        f"The smallest bias that {card.title} is sure to show is "
+        f"{distance(card, smallest)}, for {clusters} like these. {meaning} It would be "
+        f"{distance(card, independent)} if items of the same "
+        f"{noun(card.clusters.what)} did not resemble each other."
     )
+
+
+def is_assumed(card: Card, smallest: float, independent: float) -> bool:
+    """Return whether the smallest bias rests on the worst case.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    smallest, independent : float
+        The smallest bias for clusters like these, and for independent items.
+
+    Returns
+    -------
+    bool
+        True if clusters matter, and nobody has measured how much.
+    """
+    is_measured = card.dependence is not None
+    return bool(card.clusters.number) and not is_measured and smallest > independent
 
 
 def caution(card: Card) -> str:
@@ -237,17 +272,17 @@ def caution(card: Card) -> str:
     """
     if not card.clusters.number:
         return ""
+    same = f"items of the same {noun(card.clusters.what)}"
     if card.dependence is None:
         return (
-            f"It is not known how much the items of the same {card.clusters.what} "
-            "resemble each other. So the smallest bias assumes the worst: that they "
-            "repeat one another."
+            f"It is not known how much {same} resemble each other. So the smallest "
+            "bias assumes the worst: that they repeat one another."
         )
 
     origin = card.dependence.origin or "released predictions"
     return (
-        f"How much items of the same {card.clusters.what} resemble each other was "
-        f"measured on {origin}. Another model may differ."
+        f"How much {same} resemble each other was measured on {origin}. Another model "
+        "may differ."
     )
 
 
@@ -360,13 +395,50 @@ def distance(card: Card, value: float) -> str:
     return f"{100 * value:.1f} points"
 
 
-def plural(word: str) -> str:
-    """Return the plural of what a card calls its units.
+def clusters_of(card: Card) -> str:
+    """Return what may be drawn again, in the plural: clusters, or else items.
 
     Parameters
     ----------
-    word : str
-        A noun, perhaps with more words after "of" or "that".
+    card : Card
+        The benchmark.
+
+    Returns
+    -------
+    str
+        "templates", for example.
+    """
+    return plural(card.clusters.what if card.clusters.number else card.items.what)
+
+
+def noun(words: str) -> str:
+    """Return the noun with which a description begins.
+
+    Parameters
+    ----------
+    words : str
+        A description, such as "occupation to which the pronoun refers".
+
+    Returns
+    -------
+    str
+        What comes before the first clause.
+
+    Examples
+    --------
+    >>> noun("text; a few rows have the same text"), noun("page of Wikipedia")
+    ('text', 'page of Wikipedia')
+    """
+    return re.split(rf"[,;:]|\s(?:{'|'.join(_CLAUSES)})\s", words)[0].strip()
+
+
+def plural(words: str) -> str:
+    """Return the plural of the noun with which a description begins.
+
+    Parameters
+    ----------
+    words : str
+        A noun, perhaps with more words after it.
 
     Returns
     -------
@@ -375,20 +447,36 @@ def plural(word: str) -> str:
 
     Examples
     --------
-    >>> plural("template"), plural("pair of sentences"), plural("category")
-    ('templates', 'pairs of sentences', 'categories')
+    >>> plural("template"), plural("page of Wikipedia"), plural("category that is")
+    ('templates', 'pages of Wikipedia', 'categories')
     """
-    first, *rest = word.split(" ")
-    place = next((i for i, part in enumerate(rest) if part in _BEFORE), len(rest))
-    words = [first, *rest]
-    noun = words[place]
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
-        words[place] = f"{noun[:-1]}ies"
-    elif noun.endswith(("s", "x", "ch", "sh")):
-        words[place] = f"{noun}es"
+    first, of, rest = noun(words).partition(" of ")
+    if first.endswith("y") and first[-2:-1] not in "aeiou":
+        several = f"{first[:-1]}ies"
+    elif first.endswith(("ss", "x", "ch", "sh")):
+        several = f"{first}es"
+    elif first.endswith("s"):
+        several = first
     else:
-        words[place] = f"{noun}s"
-    return " ".join(words)
+        several = f"{first}s"
+    return f"{several}{of}{rest}"
 
 
-_BEFORE = ("of", "that", "with", "in", "for", "whose", "and", "from")
+_CLAUSES = [
+    "that",
+    "to",
+    "which",
+    "with",
+    "in",
+    "for",
+    "whose",
+    "and",
+    "or",
+    "from",
+    "around",
+    "about",
+    "on",
+    "by",
+    "as",
+    "without",
+]

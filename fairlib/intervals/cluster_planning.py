@@ -207,7 +207,7 @@ def largest_ratio(
     Examples
     --------
     >>> round(largest_ratio(400, 400), 3)
-    0.801
+    0.804
     """
     _check_rate("rate", rate)
     n_a = _sizes("sizes_a", sizes_a)
