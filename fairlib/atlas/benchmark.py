@@ -329,6 +329,7 @@ def _planned(card: Card, setting: Setting, table: DataFrame) -> BenchmarkReport:
     levels = (setting.confidence, setting.power)
     caution = wording.caution(card)
     notes = (caution, *card.notes) if caution and not table.empty else card.notes
+
     return BenchmarkReport(
         card=card,
         setting=setting,
