@@ -249,6 +249,7 @@ def _bbq_scores() -> Iterable[dict]:
         n = used + by_template["unknown"] if context == "ambig" else used
         k = by_template["biased"] - by_template["counter"]
         sums = np.column_stack([n, k, used]).astype(float)
+
         yield _mean_score(sums) | {
             "benchmark": "BBQ",
             "part": category,
