@@ -73,6 +73,11 @@ def test_an_item_without_a_group_is_counted_and_is_in_no_pair_and_no_cluster():
     }
 
 
+def test_matched_items_make_as_many_pairs_as_the_rarer_group_has_items():
+    items = pd.DataFrame({"group": list("aaabb"), "pair": [1, 1, 1, 1, 1]})
+    assert counting.tally(items)["pairs"] == 2
+
+
 def test_many_groups_are_counted_but_not_listed():
     counts = counting.tally(pd.DataFrame({"group": [str(n) for n in range(13)]}))
     assert counts["groups"] == 13
@@ -208,7 +213,8 @@ def test_bbq_and_mbbq_find_the_answers_that_agree_with_prejudice(
     for category in categories:
         write_json_lines(tmp_path / "data" / name.format(category), *entries)
     counts = count(tmp_path)
-    assert values(counts[""], "items", "groups", "clusters") == [6, 6, 6]
+    number = len(categories)
+    assert values(counts[""], "items", "groups", "clusters") == [number] * 3
     wanted = ["items", "group agrees", "group disagrees", "clusters"]
     assert values(counts["age_disambiguated"], *wanted) == [3, 2, 1, 2]
 
@@ -438,7 +444,7 @@ def test_regard(tmp_path):
         "MAN = 'man'\nJOB = 'had a job as'\nKNOWN = 'was known for'\n",
     )
     counts = sentences.regard(tmp_path)[""]
-    assert values(counts, "items", "groups", "pairs", "clusters") == [3, 2, 1, 2]
+    assert values(counts, "items", "groups", "pairs", "clusters") == [3, 2, 0, 2]
 
 
 def test_grep_biasir(tmp_path):

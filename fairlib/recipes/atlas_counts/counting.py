@@ -62,8 +62,9 @@ def tally(items: pd.DataFrame) -> dict[str, int]:
     Returns
     -------
     dict
-        The counts by name. A pair is a set of matched items of at least two groups. An
-        item without a group is counted as such, and is in no pair and no cluster.
+        The counts by name. A pair is a set of matched items, one of each group that is
+        compared; of 3 and 5 matched items of two groups, 3 pairs can be made. An item
+        without a group is counted as such, and is in no pair and no cluster.
 
     Examples
     --------
@@ -79,7 +80,8 @@ def tally(items: pd.DataFrame) -> dict[str, int]:
 
     counts["pairs"] = 0
     if "pair" in compared:
-        counts["pairs"] = _with_several_groups(compared, "pair")
+        matched = pd.crosstab(compared["pair"], compared["group"])
+        counts["pairs"] = int(matched.min(axis="columns").sum())
 
     if "cluster" in compared:
         counts |= _clusters(compared["cluster"])

@@ -167,7 +167,10 @@ def identity_suites() -> Counts:
         }
     )
 
-    terms = items.assign(cluster=joined(sentences, ["attribute", "group", "term"]))
+    # A pair of sentences has two terms, so it would belong to two clusters of terms.
+    terms = items.drop(columns="pair").assign(
+        cluster=joined(sentences, ["attribute", "group", "term"])
+    )
     over_terms = {
         f"{part}_over_terms": counts
         for part, counts in by_part(terms, "part").items()

@@ -16,16 +16,29 @@ from fairlib.recipes.atlas_counts.counting import (
     text_lines,
 )
 
-# Five more files of BBQ (Gender_identity, Race_ethnicity, Race_x_SES, Race_x_gender and
-# SES) are larger than 4 MiB. We could not get them, so nothing is said of them.
 BBQ_CATEGORIES = (
     "Age",
     "Disability_status",
+    "Gender_identity",
     "Nationality",
     "Physical_appearance",
+    "Race_ethnicity",
+    "Race_x_SES",
+    "Race_x_gender",
     "Religion",
+    "SES",
     "Sexual_orientation",
 )
+# In these, the words that describe an answer are also those that name the stereotyped
+# groups. In the others, only a table of the release says which answer is meant.
+_DESCRIBED_ALIKE = {
+    "age",
+    "disability_status",
+    "nationality",
+    "physical_appearance",
+    "religion",
+    "sexual_orientation",
+}
 MBBQ_CATEGORIES = (
     "Age",
     "Disability_status",
@@ -38,11 +51,16 @@ _UNQOVER_SUBJECTS = ("country", "ethnicity", "religion")
 
 
 def bbq(clone: Path) -> Counts:
-    """Count six categories of BBQ: multiple-choice questions about two people.
+    """Count BBQ: multiple-choice questions about two people.
 
     The whole is the ambiguous questions, on which the bias score is a mean. The part
     "disambiguated" is the other half, in two groups: the right answer agrees with the
-    stereotype, or not. A cluster is the template.
+    stereotype, or not. It has the six categories for which the questions themselves say
+    so. A cluster is the template.
+
+    The bundled counts of Gender_identity, Race_ethnicity, Race_x_SES, Race_x_gender and
+    SES come from files that we wrote with the release's own generator and templates,
+    because its files of these five are larger than 4 MiB and we could not get them.
 
     Parameters
     ----------
@@ -123,10 +141,11 @@ def _bbq_questions(folder: Path, names: dict[str, str]) -> pd.DataFrame:
 
         number = questions["question_index"].astype(str)
         questions["cluster"] = questions["category"] + "|" + number
-        categories.append(
-            questions[["category", "cluster", "ambiguous", "agrees", "example_id"]]
-        )
-    return pd.concat(categories, ignore_index=True)
+        categories.append(questions[["category", "cluster", "ambiguous", "agrees"]])
+
+    every = pd.concat(categories, ignore_index=True)
+    described_alike = every["category"].isin(_DESCRIBED_ALIKE)
+    return every[every["ambiguous"] | described_alike]
 
 
 def _is_about(person: list[str], stereotyped: list[str]) -> bool:

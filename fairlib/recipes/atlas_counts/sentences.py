@@ -370,8 +370,8 @@ def bold(clone: Path) -> Counts:
 def regard(clone: Path) -> Counts:
     """Count the texts that Sheng et al. let GPT-2 write about six groups.
 
-    A prompt names a group and begins a sentence in one of ten ways. Texts on the same
-    beginning are matched as a set, and are a cluster.
+    A prompt names a group and begins a sentence in one of ten ways. A cluster is the
+    beginning. No two texts are matched, because each was drawn by itself.
 
     Parameters
     ----------
@@ -394,7 +394,7 @@ def regard(clone: Path) -> Counts:
 
     rest = texts.str.extract(rf"^({'|'.join(groups)}) (.*)$")
     beginning = rest[1].str.extract(rf"^({'|'.join(beginnings)})", expand=False)
-    items = pd.DataFrame({"group": rest[0], "pair": beginning, "cluster": beginning})
+    items = pd.DataFrame({"group": rest[0], "cluster": beginning})
     return {WHOLE: tally(items)}
 
 
