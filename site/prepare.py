@@ -5,6 +5,7 @@ The tags of a notebook's cells decide how each cell is shown.
 python site/prepare.py   (`make site` calls it, and then Sphinx)
 """
 
+import json
 import re
 import shutil
 import subprocess
@@ -298,6 +299,27 @@ def ledger_rows(table: pd.DataFrame) -> list[dict]:
     return rows.to_dict("records")
 
 
+def choices(table: pd.DataFrame) -> list[dict]:
+    """Return the verdicts that hang on a choice, with every choice that was tried."""
+    paths = sorted(FIGURES.glob("dossier/*_choices.csv"))
+    tried = pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
+    rows = table.set_index("id")
+
+    questions = []
+    for claim, group in tried.groupby("claim", sort=False):
+        columns = group[["choice", "value", "low", "high", "holds"]]
+        questions.append(
+            {
+                "claim": claim,
+                "question": rows.loc[claim, "quantity"],
+                "source": PAPERS[claim.split("/")[0]],
+                "status": rows.loc[claim, "status"],
+                "choices": json.loads(columns.to_json(orient="records")),
+            }
+        )
+    return questions
+
+
 def facts(notebooks: dict[str, str]) -> dict:
     """Return what the pages' templates may show.
 
@@ -319,6 +341,7 @@ def facts(notebooks: dict[str, str]) -> dict:
         "sentence": ledger.sentence(verdicts),
         "experiments": verdicts.to_dict("records"),
         "rows": ledger_rows(table),
+        "choices": json.dumps(choices(table)).replace("<", "\\u003c"),
         "statuses": dict(statuses),
         "rule": rules[0],
         "papers": AUTHORS,

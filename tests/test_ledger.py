@@ -592,3 +592,14 @@ def test_the_first_paper_is_there_in_full():
         "500",
         "20",
     } <= printed
+
+
+def test_choices_are_written_with_the_claim_that_they_concern(tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger, "FIGURES", tmp_path)
+    table = pd.DataFrame({"value": [1.0], "holds": [True]}, index=["a seed"])
+    written = ledger.record_choices("01_mnli_genres", {"mnli/coverage": table})
+    assert written["claim"].tolist() == ["ethayarajh2020/mnli/coverage"]
+    stored = pd.read_csv(tmp_path / "dossier" / "01_choices.csv")
+    assert stored["choice"].tolist() == ["a seed"]
+    with pytest.raises(ValueError, match="choices must be of claims that one paper"):
+        ledger.record_choices("01_mnli_genres", {"nothing": table})

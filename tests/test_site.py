@@ -487,3 +487,15 @@ def test_the_sites_packages_are_pinned_and_agree_with_the_others():
         if main[name] != site[name]
     }
     assert "sphinx" not in texts[0]
+
+
+def test_the_switchboard_has_every_choice_and_the_verdict_of_the_ledger():
+    questions = prepare.choices(TABLE)
+    statuses = TABLE.set_index("id")["status"]
+    assert len(questions) >= 6
+    for question in questions:
+        assert question["status"] == statuses[question["claim"]]
+        holds = {choice["holds"] for choice in question["choices"]}
+        # A verdict that another choice would change is no verdict.
+        if holds == {True, False}:
+            assert question["status"] in ("inconclusive", "differs"), question["claim"]

@@ -20,7 +20,7 @@ from numpy import ndarray
 from pandas import DataFrame, Series
 
 from fairlib.checks import check_word
-from fairlib.data import DATA, ROOT, write_csv
+from fairlib.data import DATA, FIGURES, ROOT, write_csv
 
 PUBLISHED = DATA / "published"
 PARTS = ROOT / "build" / "ledger"  # what the notebooks recorded
@@ -254,6 +254,49 @@ def record(
     )
     write_csv(table, PARTS / f"{notebook}.csv")
     return table
+
+
+def record_choices(notebook: str, choices: Mapping[str, DataFrame]) -> DataFrame:
+    """Write how a verdict depends on choices that a paper does not print.
+
+    The table is `figures/dossier/<number>_choices.csv`. The site's ledger reads it, so
+    that a reader can make each choice and see what becomes of the verdict.
+
+    Parameters
+    ----------
+    notebook : str
+        The notebook that made the choices.
+    choices : mapping of str to DataFrame
+        By the id of the claim without the name of the paper: one row per choice, named
+        by the index, with `value`, optionally `low` and `high`, and `holds`.
+
+    Returns
+    -------
+    DataFrame
+        All rows, for display.
+
+    Raises
+    ------
+    ValueError
+        If no paper has such a claim.
+    """
+    names = published().index
+    rows = []
+    for short_name, table in choices.items():
+        of_claim = [name for name in names if name.partition("/")[2] == short_name]
+        if len(of_claim) != 1:
+            raise ValueError(
+                f"choices must be of claims that one paper has, found {short_name!r}"
+            )
+        columns = table.reindex(columns=["value", "low", "high", "holds"])
+        numbers = columns.rename_axis("choice").reset_index()
+        rows.append(numbers.assign(claim=of_claim[0]))
+
+    together = pd.concat(rows, ignore_index=True)
+    together = together[["claim", "choice", "value", "low", "high", "holds"]]
+    number, _, _ = notebook.partition("_")
+    write_csv(together.round(6), FIGURES / "dossier" / f"{number}_choices.csv")
+    return together
 
 
 def assemble() -> DataFrame:
