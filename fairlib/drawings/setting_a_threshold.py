@@ -1,0 +1,182 @@
+"""The drawings of lesson 18: scores on two sides of a line, and what the line costs."""
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy import ndarray
+from pandas import Series
+
+from fairlib import plots
+from fairlib.drawings._findings import write_finding
+
+DEFINITION = (
+    "Scores of 200 people in need (upwards) and of 242 others (downwards); a bar spans "
+    "five points of score. Data: 442 people with diabetes, from the table of Efron and "
+    "others (2004) that comes with scikit-learn."
+)
+COSTS = (
+    "Left: cost of each threshold minus the cost of the threshold 17, in needless "
+    "invitations. The line is the sample; the band holds the middle 95 % of 2,000 "
+    "years that the bootstrap draws. Right: the cheapest threshold in each of these "
+    "years. Data: 442 people with diabetes, Efron and others (2004); a miss costs 5 "
+    "needless invitations."
+)
+DIFFERENCES = (
+    "Rate of code 1 minus rate of code 2, with exact 95 % intervals. Misses: among 104 "
+    "and 96 people in need. Needless invitations: among 131 and 111 others. Data: 442 "
+    "people with diabetes, Efron and others (2004)."
+)
+
+_BINS = np.arange(0, 106, 5)
+
+
+def definition(
+    score: ndarray, in_need: ndarray, *, threshold: int, narrow: bool = False
+) -> Figure:
+    """Draw the scores of those in need above the axis, and of all others below it.
+
+    Parameters
+    ----------
+    score : ndarray of int
+        The score of each person, from 0 to 100.
+    in_need : ndarray of bool
+        Who is in need.
+    threshold : int
+        The line; a multiple of five.
+    narrow : bool, default False
+        Whether to draw for a phone.
+
+    Returns
+    -------
+    Figure
+        Bars up and down; the errors have a colour of their own.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(3.0, 3.4))
+    invited = score >= threshold
+    sides = (
+        (in_need & ~invited, 1, "vermillion", "missed"),
+        (in_need & invited, 1, "sky", "in need, invited"),
+        (~in_need & invited, -1, "orange", "invited needlessly"),
+        (~in_need & ~invited, -1, "grey", "rightly not invited"),
+    )
+
+    for members, direction, colour, name in sides:
+        counts, _ = np.histogram(score[members], bins=_BINS)
+        ax.bar(
+            _BINS[:-1],
+            direction * counts,
+            width=4.6,
+            align="edge",
+            color=plots.COLOURS[colour],
+        )
+        is_right = invited[members].all()
+        ax.text(
+            102 if is_right else 2,
+            27 if direction > 0 else -44,
+            f"{np.count_nonzero(members)} {name}",
+            ha="right" if is_right else "left",
+            va="center",
+        )
+
+    ax.axvline(threshold - 0.2, color="black", linestyle="--")
+    ax.axhline(0, color="black", linewidth=0.8)
+    ax.set(xlabel="score (%)", ylabel="people", xlim=(0, 104), ylim=(-50, 32))
+    ax.yaxis.set_major_formatter(lambda count, _: f"{abs(count):.0f}")
+    write_finding(figure, "At 50, more than a quarter of those in need are missed")
+    return figure
+
+
+def costs(
+    observed: Series, ends: ndarray, cheapest: ndarray, *, narrow: bool = False
+) -> Figure:
+    """Draw what thresholds cost beyond one of them, and which is cheapest how often.
+
+    Parameters
+    ----------
+    observed : Series
+        The extra cost of each threshold in the sample.
+    ends : ndarray of shape (2, thresholds)
+        The ends of the middle 95 % of resampled years.
+    cheapest : ndarray of int
+        The cheapest threshold of each year.
+    narrow : bool, default False
+        Whether to draw for a phone.
+
+    Returns
+    -------
+    Figure
+        Two panels.
+    """
+    figure, (left, right) = plots.page(narrow, panels=(1, 2), heights=(2.9, 5.0))
+    shown = observed.loc[:60]
+    low, high = ends[:, : len(shown)]
+
+    left.fill_between(shown.index, low, high, color=plots.COLOURS["sky"], alpha=0.6)
+    left.plot(shown.index, shown, color=plots.COLOURS["blue"])
+    left.axhline(0, color="black", linewidth=0.8)
+    left.axvline(17, color="black", linestyle="--", linewidth=0.8)
+    left.set(
+        title="Extra cost over the threshold 17",
+        xlabel="threshold (%)",
+        ylabel="needless invitations",
+    )
+
+    right.hist(
+        cheapest, bins=np.arange(-0.5, 61), color=plots.COLOURS["blue"], linewidth=0
+    )
+    right.axvline(17, color="black", linestyle="--", linewidth=0.8)
+    right.set(
+        title="The cheapest threshold",
+        xlabel="threshold (%)",
+        ylabel="of 2,000 years",
+        xlim=(0, 60),
+    )
+    write_finding(
+        figure, "50 is too expensive; between 10 and 35 the data cannot choose"
+    )
+    return figure
+
+
+def differences(by_threshold: Series, *, narrow: bool = False) -> Figure:
+    """Draw how far two groups lie apart in both errors, at several thresholds.
+
+    Parameters
+    ----------
+    by_threshold : Series of Interval
+        The index has the kind of error and the threshold.
+    narrow : bool, default False
+        Whether to draw for a phone.
+
+    Returns
+    -------
+    Figure
+        One axis with an interval for each kind and threshold.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(2.6, 3.2))
+    looks = {
+        "misses": ("vermillion", "o", "misses"),
+        "needless": ("orange", "s", "needless invitations"),
+    }
+
+    for number, (kind, (colour, marker, name)) in enumerate(looks.items()):
+        of_kind = by_threshold[kind]
+        plots.intervals(
+            np.arange(len(of_kind)) + 0.16 * (number - 0.5),
+            of_kind,
+            ax=ax,
+            colour=colour,
+            marker=marker,
+            label=name,
+        )
+
+    ax.axhline(0, color="black", linewidth=0.8)
+    ax.set(
+        xticks=range(len(of_kind)),
+        xticklabels=list(of_kind.index),
+        xlabel="threshold (%)",
+        ylabel="code 1 minus code 2",
+        xlim=(-0.5, len(of_kind) - 0.5),
+        ylim=(-0.2, 0.34),
+    )
+    ax.legend(loc="upper left")
+    write_finding(figure, "At 30, people of code 1 in need are missed more often")
+    return figure
