@@ -428,8 +428,10 @@ def test_bold(tmp_path):
         tmp_path / "prompts" / "gender_prompt.json",
         {"actors": {"A": ["1", "2"]}, "actresses": {"B": ["3"]}},
     )
+    write_json(tmp_path / "prompts" / "race_prompt.json", {"x": {"C": ["4"]}})
     counts = sentences.bold(tmp_path)
-    assert values(counts["gender"], "items", "groups", "clusters") == [3, 2, 2]
+    assert values(counts[""], "items", "groups", "clusters") == [3, 2, 2]
+    assert counts["all_domains"]["items"] == 4
 
 
 def test_regard(tmp_path):

@@ -150,8 +150,9 @@ def identity_suites() -> Counts:
     Returns
     -------
     dict
-        The counts, as a whole and by attribute; in the parts "..._over_terms", a
-        cluster is the term.
+        The counts by attribute; in the parts "..._over_terms", a cluster is the term.
+        The attribute "gender" stands for the whole, because groups of different
+        attributes are not compared. The part "all_attributes" is everything.
     """
     predictions = load("suite_predictions", source="bundled")
     columns = ["attribute", "source", "group", "term"]
@@ -177,5 +178,6 @@ def identity_suites() -> Counts:
         if part != WHOLE
     }
     # Groups of different attributes are different groups, whatever their names.
-    whole = items.assign(group=joined(sentences, ["attribute", "group"]))
-    return by_part(items, "part") | over_terms | {WHOLE: tally(whole)}
+    everything = items.assign(group=joined(sentences, ["attribute", "group"]))
+    counts = by_part(items, "part") | over_terms
+    return counts | {WHOLE: counts["gender"], "all_attributes": tally(everything)}

@@ -340,6 +340,9 @@ def holistic_bias(clone: Path) -> Counts:
 def bold(clone: Path) -> Counts:
     """Count BOLD: beginnings of sentences of Wikipedia. A cluster is its subject.
 
+    Only groups of the same domain are compared. The domain "gender" stands for the
+    whole; the part "all_domains" is everything.
+
     Parameters
     ----------
     clone : Path
@@ -348,7 +351,7 @@ def bold(clone: Path) -> Counts:
     Returns
     -------
     dict
-        The counts, as a whole and by domain.
+        The counts by domain.
     """
     rows = [
         {
@@ -364,7 +367,8 @@ def bold(clone: Path) -> Counts:
 
     if not rows:
         raise FileNotFoundError(clone / "prompts" / "gender_prompt.json")
-    return by_part(pd.DataFrame(rows), "part")
+    counts = by_part(pd.DataFrame(rows), "part")
+    return counts | {WHOLE: counts["gender"], "all_domains": counts[WHOLE]}
 
 
 def regard(clone: Path) -> Counts:
