@@ -254,10 +254,10 @@ def _with_intervals(rows: DataFrame) -> DataFrame:
 
     def ends(events: ndarray, events_reference: ndarray) -> tuple[ndarray, ndarray]:
         return ratios.ratio(
-            np.clip(events, 0, n),
-            n,
-            np.clip(events_reference, 0, n_reference),
-            n_reference,
+            x=np.clip(events, 0, n),
+            n=n,
+            x_other=np.clip(events_reference, 0, n_reference),
+            n_other=n_reference,
             alpha=alpha,
         )
 
@@ -266,7 +266,9 @@ def _with_intervals(rows: DataFrame) -> DataFrame:
     _, high = ends(x + rounding * n, x_reference - rounding * n_reference)
     _, high_of_nobody = ends(np.zeros(len(n)), x_reference)
     low_of_equals, _ = ends(n * x_reference / n_reference, x_reference)
-    katz_low, katz_high = ratios.katz(x, n, x_reference, n_reference, alpha=ALPHA)
+    katz_low, katz_high = ratios.katz(
+        x=x, n=n, x_other=x_reference, n_other=n_reference, alpha=ALPHA
+    )
 
     return rows.assign(
         low=low,
