@@ -391,15 +391,26 @@ def _sizes_of_sides(
     n_a, n_b = group_sizes(card)
     number = np.array(sizes)
     if card.clusters.shared:
-        of_a = np.maximum(np.round(number * n_a / number.sum()), 1)
-        of_b = np.maximum(np.round(number * n_b / number.sum()), 1)
-        return tuple(of_a), tuple(of_b)
+        return _spread(number, n_a), _spread(number, n_b)
 
     # Every cluster belongs to one group: every second one, or every third, and so on.
-    share = n_a / (n_a + n_b)
-    place = np.arange(number.size)
-    is_a = np.floor((place + 1) * share) > np.floor(place * share)
-    return tuple(np.where(is_a, number, 0.0)), tuple(np.where(is_a, 0.0, number))
+    # Of more than two groups, the clusters of the others are left out.
+    is_used = _every_so_often(number.size, (n_a + n_b) / number.sum())
+    used = number[is_used]
+    is_a = _every_so_often(used.size, n_a / (n_a + n_b))
+    return tuple(np.where(is_a, used, 0.0)), tuple(np.where(is_a, 0.0, used))
+
+
+def _spread(sizes: ndarray, n: float) -> tuple[float, ...]:
+    """Return how many of n items each cluster holds, in proportion to its size."""
+    so_far = np.round(np.cumsum(sizes) * n / sizes.sum())
+    return tuple(np.diff(so_far, prepend=0.0))
+
+
+def _every_so_often(number: int, share: float) -> ndarray:
+    """Return a share of so many places, as evenly as possible."""
+    ends = np.floor(np.arange(number + 1) * min(share, 1.0) + 1e-9)
+    return np.diff(ends) > 0
 
 
 def _discordant(card: Card, setting: Setting) -> float:

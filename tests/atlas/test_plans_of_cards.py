@@ -1,0 +1,45 @@
+"""Plans for the cards that ship: dependence never helps."""
+
+import pytest
+
+from fairlib.atlas import planning
+from fairlib.atlas.cards import card
+
+SETTING = planning.Setting()
+
+
+@pytest.mark.parametrize(
+    "name", ["bold", "bug_gold", "decodingtrust_fairness", "holistic_bias", "stereoset"]
+)
+def test_copies_within_clusters_show_no_less_than_independent_items(name):
+    table = planning.plan(card(name), SETTING)
+    worst = planning.smallest_bias(table)
+    assert worst >= planning.if_independent(table)
+
+
+def test_clusters_of_groups_that_are_not_compared_are_left_out():
+    mine = card(
+        {
+            "name": "mine",
+            "score": {"kind": "difference"},
+            "items": {"number": 1000},
+            "groups": {"number": 4, "sizes": {"a": 50, "b": 50, "c": 400, "d": 500}},
+            "clusters": {"number": 100, "smallest": 10, "largest": 10, "shared": False},
+        }
+    )
+    of_a, of_b = planning._sizes_of_sides(mine, (10.0,) * 100)
+    assert (sum(of_a), sum(of_b)) == (50, 50)
+
+
+def test_few_items_are_spread_over_many_shared_clusters():
+    mine = card(
+        {
+            "name": "mine",
+            "score": {"kind": "difference"},
+            "groups": {"number": 2, "sizes": {"a": 7, "b": 93}},
+            "clusters": {"number": 50},
+        }
+    )
+    of_a, of_b = planning._sizes_of_sides(mine, (2.0,) * 50)
+    assert (sum(of_a), sum(of_b)) == (7, 93)
+    assert max(of_a) == 1
