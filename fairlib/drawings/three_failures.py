@@ -1,0 +1,191 @@
+"""The figures of lesson 14: many groups, early looks and guessed groups."""
+
+from collections.abc import Mapping
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+from pandas import DataFrame
+
+from fairlib import plots
+from fairlib.drawings._findings import write_finding
+
+HISTOGRAM = (
+    "The highest minus the lowest of two, and of ten, observed rates, in 10,000 "
+    "imagined tests each. Every true rate is 10 %, and every group has 200 people. "
+    "Simulation. No data of real people are involved."
+)
+COVERAGE = (
+    "How often 95 % intervals for the highest minus the lowest rate contain the true "
+    "gap, which is zero. Groups of 200 people, true rate 10 %, 400 imagined tests per "
+    "mark, with 95 % intervals for the simulation. Dashed: 95 %. Simulation. No data "
+    "of real people are involved."
+)
+SEQUENCE = (
+    "African-American minus Caucasian false alarm rate, by the number of defendants "
+    "annotated so far, in one shuffled order of {people:,} people who were not charged "
+    "again; 95 %. Data: {data}."
+)
+WAYS = (
+    "African-American minus Caucasian false alarm rate of {people:,} people who were "
+    "not charged again, with 95 % intervals, when only guesses of the groups, only 300 "
+    "annotated people, or both are used. Black line: the difference between the true "
+    "groups. The guesses are simulated, and right in 90 %. Data: {data}."
+)
+
+
+def histogram(gaps: Mapping[str, ArrayLike], *, narrow: bool = False) -> Figure:
+    """Draw the observed gaps of many imagined tests, for several numbers of groups.
+
+    Parameters
+    ----------
+    gaps : mapping of str to array_like
+        The gaps in percentage points, for each number of groups.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        One panel per number of groups.
+    """
+    figure, axes = plots.page(
+        narrow,
+        panels=(1, len(gaps)),
+        heights=(2.2, 3.8),
+        sharex=True,
+        sharey=True,
+    )
+    edges = np.arange(-0.25, 18, 0.5)
+    looks = zip(axes, gaps.items(), ("blue", "orange"), strict=True)
+    for ax, (name, values), colour in looks:
+        ax.hist(values, bins=edges, color=plots.COLOURS[colour])
+        ax.set(title=name, ylabel="tests", xlim=(-0.5, 15))
+    for ax in axes if not narrow else axes[-1:]:
+        ax.set_xlabel("observed gap, in points")
+    write_finding(figure, "Ten equal groups always show a gap")
+    return figure
+
+
+def coverage_by_groups(coverage: DataFrame, *, narrow: bool = False) -> Figure:
+    """Draw how often intervals contain the true gap, by the number of groups.
+
+    Parameters
+    ----------
+    coverage : DataFrame
+        One row per method and number of groups: `method`, `groups`, `coverage` and
+        `error`, the standard error of the simulation.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        One line per method, and the line at 95 %.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(2.6, 2.8))
+    looks = (("orange", "s", "--"), ("blue", "o", "-"))
+    rows = coverage.sort_values("groups").groupby("method", sort=False)
+    places = np.arange(coverage["groups"].nunique())
+    for (method, one), (colour, marker, line) in zip(rows, looks, strict=True):
+        ax.errorbar(
+            places,
+            100 * one["coverage"],
+            yerr=196 * one["error"],
+            color=plots.COLOURS[colour],
+            marker=marker,
+            linestyle=line,
+            capsize=2,
+            label=method,
+        )
+    ax.axhline(95, color="black", linewidth=0.8, linestyle="--")
+    ax.set_xticks(places, sorted(coverage["groups"].unique()))
+    ax.set(xlabel="groups", ylabel="coverage, in %", ylim=(0, 105))
+    ax.legend(loc="lower left")
+    write_finding(figure, "The more groups, the more often the ordinary interval fails")
+    return figure
+
+
+def sequence(looks: DataFrame, *, stop: int, narrow: bool = False) -> Figure:
+    """Draw a confidence sequence and ordinary intervals over a growing audit.
+
+    Parameters
+    ----------
+    looks : DataFrame
+        One row per look: `n`, `estimate`, `low`, `high`, `fixed low`, `fixed high`.
+    stop : int
+        Where the sequence first excludes zero.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        A band, two dashed lines and the estimate.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(2.9, 3.2))
+    ax.fill_between(
+        looks["n"],
+        looks["low"],
+        looks["high"],
+        color=plots.COLOURS["sky"],
+        alpha=0.6,
+        linewidth=0,
+        label="confidence sequence",
+    )
+    label = "ordinary interval"
+    for end in ("fixed low", "fixed high"):
+        ax.plot(
+            looks["n"],
+            looks[end],
+            color=plots.COLOURS["vermillion"],
+            linestyle="--",
+            label=label,
+        )
+        label = ""
+    ax.plot(looks["n"], looks["estimate"], color="black", label="estimate")
+
+    ax.axhline(0, color="black", linewidth=0.8)
+    ax.axvline(stop, color="black", linestyle=":", linewidth=1)
+    plots.note(f"stop at {stop}", (stop, 0.6), offset=(4, 0), ax=ax)
+    ax.set(
+        xlabel="defendants annotated",
+        ylabel="difference in false alarm rate",
+        xlim=(0, looks["n"].max()),
+        ylim=(-0.5, 0.75),
+    )
+    ax.legend(loc="lower right")
+    write_finding(figure, "Being allowed to look at any time makes the audit longer")
+    return figure
+
+
+def ways(intervals: Mapping[str, Any], *, truth: float, narrow: bool = False) -> Figure:
+    """Draw the same difference as it is estimated in several ways.
+
+    Parameters
+    ----------
+    intervals : mapping of str to Interval
+        The interval of each way.
+    truth : float
+        The difference between the true groups.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        One interval per way, and lines at zero and at the truth.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(1.9, 2.2))
+    places = np.arange(len(intervals))
+    plots.intervals(places, intervals.values(), horizontal=True, ax=ax)
+
+    names = [fill(name, 15) if narrow else name for name in intervals]
+    ax.axvline(truth, color="black", linewidth=1.2)
+    ax.axvline(0, color=plots.COLOURS["grey"], linewidth=0.8)
+    ax.set_yticks(places, names)
+    ax.set(ylim=(len(intervals) - 0.5, -0.5), xlabel="difference in false alarm rate")
+    write_finding(figure, "Guessed groups make the difference look smaller than it is")
+    return figure
