@@ -58,11 +58,13 @@ def histogram(gaps: Mapping[str, ArrayLike], *, narrow: bool = False) -> Figure:
         sharex=True,
         sharey=True,
     )
+
     edges = np.arange(-0.25, 18, 0.5)
     looks = zip(axes, gaps.items(), ("blue", "orange"), strict=True)
     for ax, (name, values), colour in looks:
         ax.hist(values, bins=edges, color=plots.COLOURS[colour])
         ax.set(title=name, ylabel="tests", xlim=(-0.5, 15))
+
     for ax in axes if not narrow else axes[-1:]:
         ax.set_xlabel("observed gap, in points")
     write_finding(figure, "Ten equal groups always show a gap")
@@ -100,6 +102,7 @@ def coverage_by_groups(coverage: DataFrame, *, narrow: bool = False) -> Figure:
             capsize=2,
             label=method,
         )
+
     ax.axhline(95, color="black", linewidth=0.8, linestyle="--")
     ax.set_xticks(places, sorted(coverage["groups"].unique()))
     ax.set(xlabel="groups", ylabel="coverage, in %", ylim=(0, 105))
