@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> None:
     parser = _parser()
     given = parser.parse_args(arguments)
     try:
-        if given.name is None:
+        if given.name is None and given.card is None:
             print(_listed())
             return
         report = _report(given)
@@ -59,9 +59,15 @@ def _report(given: argparse.Namespace) -> "BenchmarkReport":
             raise ValueError(f"column must be ROLE=COLUMN, found {text!r}")
         columns[role] = column
 
+    card = given.name
+    file = given.file
+    if given.card is not None:
+        # With a card of one's own, the only word that is left is the file.
+        card = given.card
+        file = given.file or given.name
     return benchmark(
-        given.card or given.name,
-        given.file,
+        card,
+        file,
         part=given.part,
         columns=columns,
         keys=given.keys,

@@ -76,7 +76,8 @@ class Worlds:
         differing = max(discordant, effect)
         discordant_pairs = self._draw(n, differing, generator)
         share_a = (differing + effect) / (2 * differing)
-        only_a = self._draw(discordant_pairs, share_a, generator)
+        size = (1 - differing) * self.design_effect + differing * _mean_size(sizes)
+        only_a = self._draw(discordant_pairs, share_a, generator, size=size)
         both = generator.binomial((n - discordant_pairs).astype(int), 0.5)
 
         k_a = both + only_a
@@ -96,10 +97,17 @@ class Worlds:
         k_b = self._draw(n_b, rate_b, generator)
         return n_a, k_a, n_b, k_b
 
-    def _draw(self, n: ndarray, rate: float, generator: Generator) -> ndarray:
+    def _draw(
+        self,
+        n: ndarray,
+        rate: float,
+        generator: Generator,
+        *,
+        size: float | None = None,
+    ) -> ndarray:
         """Return sums of examples of 0 or 1 that resemble each other in a cluster."""
-        size = (n[0] ** 2).sum() / max(n[0].sum(), 1)
-        correlation = (self.design_effect - 1) / max(size - 1, _LEAST_CORRELATED)
+        mean_size = _mean_size(n[0]) if size is None else size
+        correlation = (self.design_effect - 1) / max(mean_size - 1, _LEAST_CORRELATED)
         correlation = min(correlation, _MOST_CORRELATED)
 
         mean: ndarray | float = rate
@@ -153,6 +161,11 @@ def refined(
         else:
             low = middle
     return high
+
+
+def _mean_size(sizes: ndarray) -> float:
+    """Return the mean size of the cluster that an example belongs to."""
+    return float((sizes**2).sum() / max(sizes.sum(), 1))
 
 
 def _repeated(sizes: ndarray) -> ndarray:

@@ -10,14 +10,9 @@ depends on how the two means are correlated (Donner and Zou 2012).
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtri, stdtrit
 
 from fairlib.checks import check_confidence
-from fairlib.intervals.cluster_checks import checked_sums
-from fairlib.intervals.clusters import worth_of_sides
-
-_FEWEST_CLUSTERS = 3
-_SMALLEST_POSITIVE = 1e-300
+from fairlib.intervals.clusters import limits_of_sides
 
 Ends = tuple[ndarray, ndarray]
 
@@ -68,70 +63,43 @@ def from_sums(
     0.43 0.85
     """
     check_confidence(confidence)
-    bounds = (0.0, largest)
-    side_a = checked_sums(n_a, k_a, names=("n_a", "k_a"), bounds=bounds)
-    side_b = checked_sums(n_b, k_b, names=("n_b", "k_b"), bounds=bounds)
-    worth = worth_of_sides(n_a=n_a, k_a=k_a, n_b=n_b, k_b=k_b, bounds=bounds)
-
-    alpha = 1 - confidence
-    mean_a, *limits_a = _limits(*side_a, worth.cases[0], worth.freedom, alpha=alpha)
-    mean_b, *limits_b = _limits(*side_b, worth.cases[1], worth.freedom, alpha=alpha)
-    low_a, high_a = limits_a
-    low_b, high_b = limits_b
-
-    low = _root(
-        product=mean_a * mean_b
-        - worth.correlation * (mean_a - low_a) * (high_b - mean_b),
-        above=low_a * (2 * mean_a - low_a),
-        below=high_b * (2 * mean_b - high_b),
-        upper=False,
+    limits = limits_of_sides(
+        (n_a, k_a, n_b, k_b), bounds=(0.0, largest), alpha=1 - confidence
     )
-    high = _root(
-        product=mean_a * mean_b
-        - worth.correlation * (high_a - mean_a) * (mean_b - low_b),
-        above=high_a * (2 * mean_a - high_a),
-        below=low_b * (2 * mean_b - low_b),
-        upper=True,
+    mean_a, mean_b = limits.mean
+    low_a, low_b = limits.low
+    high_a, high_b = limits.high
+
+    below = limits.correlation * (mean_a - low_a) * (high_b - mean_b)
+    above = limits.correlation * (high_a - mean_a) * (mean_b - low_b)
+    low = _lower_root(
+        product=mean_a * mean_b - below,
+        of_a=low_a * (2 * mean_a - low_a),
+        of_b=high_b * (2 * mean_b - high_b),
+    )
+    high = _upper_root(
+        product=mean_a * mean_b - above,
+        of_a=high_a * (2 * mean_a - high_a),
+        of_b=low_b * (2 * mean_b - low_b),
     )
     return low, high
 
 
-def _limits(
-    sizes: ndarray, sums: ndarray, cases: ndarray, freedom: ndarray, *, alpha: float
-) -> tuple[ndarray, ndarray, ndarray]:
-    """Return the mean of a side, and its Clopper-Pearson limits for so many cases."""
-    total = sizes.sum(axis=-1)
-    is_enough = (sizes > 0).sum(axis=-1) >= _FEWEST_CLUSTERS
-    mean = sums.sum(axis=-1) / np.where(total > 0, total, 1)
-
-    t_squared = stdtrit(np.minimum(freedom, 1e9), alpha / 2) ** 2
-    worth = cases * ndtri(alpha / 2) ** 2 / t_squared
-    low = np.minimum(_lower(mean, worth, alpha=alpha), mean)
-    high = np.maximum(1 - _lower(1 - mean, worth, alpha=alpha), mean)
-
-    return (
-        np.where(is_enough, mean, np.nan),
-        np.where(is_enough, low, np.nan),
-        np.where(is_enough, high, np.nan),
-    )
+def _lower_root(*, product: ndarray, of_a: ndarray, of_b: ndarray) -> ndarray:
+    """Return the smaller root q of of_b q² - 2 product q + of_a = 0."""
+    # This form has no difference of two numbers that are nearly the same.
+    denominator = product + _discriminant(product, of_a, of_b)
+    is_zero = denominator <= 0
+    return np.where(is_zero, 0.0, of_a / np.where(is_zero, 1, denominator))
 
 
-def _lower(mean: ndarray, worth: ndarray, *, alpha: float) -> ndarray:
-    """Return Clopper and Pearson's lower limit."""
-    events = np.maximum(mean * worth, _SMALLEST_POSITIVE)
-    others = np.maximum(worth - events, 0)
-    return betaincinv(events, others + 1, alpha / 2)
+def _upper_root(*, product: ndarray, of_a: ndarray, of_b: ndarray) -> ndarray:
+    """Return the larger root q; infinity if the mean of B may be 0."""
+    is_unbounded = of_b <= 0
+    root = product + _discriminant(product, of_a, of_b)
+    return np.where(is_unbounded, np.inf, root / np.where(is_unbounded, 1, of_b))
 
 
-def _root(*, product: ndarray, above: ndarray, below: ndarray, upper: bool) -> ndarray:
-    """Return the root q of below q² - 2 product q + above = 0 that is a limit."""
-    discriminant = np.sqrt(np.maximum(product**2 - above * below, 0))
-    if not upper:
-        # This form has no difference of two numbers that are nearly the same.
-        denominator = product + discriminant
-        is_zero = denominator <= 0
-        return np.where(is_zero, 0.0, above / np.where(is_zero, 1, denominator))
-
-    is_unbounded = below <= 0
-    root = (product + discriminant) / np.where(is_unbounded, 1, below)
-    return np.where(is_unbounded, np.inf, root)
+def _discriminant(product: ndarray, of_a: ndarray, of_b: ndarray) -> ndarray:
+    """Return the root of the discriminant."""
+    return np.sqrt(np.maximum(product**2 - of_a * of_b, 0))

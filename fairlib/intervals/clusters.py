@@ -347,14 +347,64 @@ def worth_of_sides(
         clusters = 1 / np.maximum(side.concentration, _SMALLEST_POSITIVE)
         cases.append(np.where(is_alike, clusters, side.largest_variance / variance))
 
-    covariance = (a.residual * b.residual).sum(axis=-1)
-    scale = np.sqrt(a.variance * b.variance)
-    correlation = covariance / np.where(scale > 0, scale, 1)
     differ_alike = ((a.residual - b.residual) ** 2).sum(axis=-1) < _ROUNDING
     return Worth(
         cases=np.stack(cases),
         freedom=_freedom_of_difference(a, b),
-        correlation=np.where(differ_alike, 0.0, correlation.clip(-1, 1)),
+        correlation=np.where(differ_alike, 0.0, _correlation(a, b)),
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Limits:
+    """The limits of two sides' means, on a scale from 0 to 1.
+
+    Attributes
+    ----------
+    mean, low, high : ndarray, (2, ...)
+        The means of both sides with their limits; NaN for fewer than 3 clusters.
+    correlation : ndarray, (...)
+        The correlation of the two means; 0 where the sides are in the same proportion
+        in every cluster, because other clusters may differ.
+    """
+
+    mean: ndarray
+    low: ndarray
+    high: ndarray
+    correlation: ndarray
+
+
+def limits_of_sides(
+    sides: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
+    *,
+    bounds: tuple[float, float] = (0, 1),
+    alpha: float = 0.05,
+) -> Limits:
+    """Return the limits from which an interval for a ratio of two means is made.
+
+    Parameters
+    ----------
+    sides : tuple of array_like
+        n_a, k_a, n_b and k_b of `difference_from_sums`.
+    bounds : tuple of float, default (0, 1)
+        The lowest and the highest value that is possible.
+    alpha : float, default 0.05
+        One minus the confidence.
+    """
+    n_a, k_a, n_b, k_b = sides
+    a = _side(n_a, k_a, names=("n_a", "k_a"), bounds=bounds)
+    b = _side(n_b, k_b, names=("n_b", "k_b"), bounds=bounds)
+    freedom = _freedom_of_difference(a, b)
+    low_a, high_a = _limits(a, freedom, alpha=alpha)
+    low_b, high_b = _limits(b, freedom, alpha=alpha)
+
+    residual = a.residual * b.mean[..., None] - b.residual * a.mean[..., None]
+    in_proportion = (residual**2).sum(axis=-1) < _ROUNDING
+    return Limits(
+        mean=np.stack([a.mean, b.mean]),
+        low=np.stack([low_a, low_b]),
+        high=np.stack([high_a, high_b]),
+        correlation=np.where(in_proportion, 0.0, _correlation(a, b)),
     )
 
 
@@ -412,14 +462,11 @@ def _limits_of_difference(a: _Side, b: _Side, *, alpha: float) -> Ends:
     freedom = _freedom_of_difference(a, b)
     low_a, high_a = _limits(a, freedom, alpha=alpha)
     low_b, high_b = _limits(b, freedom, alpha=alpha)
-
-    covariance = (a.residual * b.residual).sum(axis=-1)
-    scale = np.sqrt(a.variance * b.variance)
-    correlation = covariance / np.where(scale > 0, scale, 1)
+    correlation = _correlation(a, b)
 
     difference = a.mean - b.mean
-    below = _third_side(a.mean - low_a, high_b - b.mean, correlation.clip(-1, 1))
-    above = _third_side(high_a - a.mean, b.mean - low_b, correlation.clip(-1, 1))
+    below = _third_side(a.mean - low_a, high_b - b.mean, correlation)
+    above = _third_side(high_a - a.mean, b.mean - low_b, correlation)
 
     # Sides that differ by the same amount in every cluster: clusters that were not
     # drawn may still differ by as much as is possible.
@@ -429,6 +476,13 @@ def _limits_of_difference(a: _Side, b: _Side, *, alpha: float) -> Ends:
     below = np.where(is_alike, (1 + difference) * (1 - share), below)
     above = np.where(is_alike, (1 - difference) * (1 - share), above)
     return np.maximum(difference - below, -1), np.minimum(difference + above, 1)
+
+
+def _correlation(a: _Side, b: _Side) -> ndarray:
+    """Return the correlation of two means; 0 if one of them does not vary."""
+    covariance = (a.residual * b.residual).sum(axis=-1)
+    scale = np.sqrt(a.variance * b.variance)
+    return (covariance / np.where(scale > 0, scale, 1)).clip(-1, 1)
 
 
 def _third_side(one: ndarray, other: ndarray, correlation: ndarray) -> ndarray:
