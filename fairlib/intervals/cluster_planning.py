@@ -31,7 +31,7 @@ _STEPS = 40
 _MANY = 1e5  # degrees of freedom; t is normal from here on
 _FARTHEST = 30.0  # standard errors; farther effects are always shown
 _FEWEST_CLUSTERS = 3
-_NEARLY_ALL = 0.999  # of the scale; at its very end nothing varies
+_NEARLY_ALL = 0.95  # of the scale; towards its very end nothing varies
 
 
 def smallest_share(

@@ -35,16 +35,19 @@ class Worlds:
         Confidence of the intervals.
     rng : int or Generator
         Seed of the simulation.
+    worlds : int
+        How often the clusters are drawn.
     """
 
     design_effect: float
     confidence: float
     rng: int | Generator = 0
+    worlds: int = WORLDS
 
     def share(self, effect: float, *, sizes: ndarray, fixed: float) -> float:
         """Return how often the interval of a share excludes a fixed value below it."""
         generator = np.random.default_rng(self.rng)
-        n = _repeated(sizes)
+        n = self._repeated(sizes)
         k = self._draw(n, fixed + effect, generator)
 
         low, _ = clusters.from_sums(n, k, confidence=self.confidence)
@@ -69,7 +72,7 @@ class Worlds:
     def change(self, effect: float, *, sizes: ndarray, discordant: float) -> float:
         """Return how often the interval of a difference within pairs lies above 0."""
         generator = np.random.default_rng(self.rng)
-        n = _repeated(sizes)
+        n = self._repeated(sizes)
 
         # Of the discordant pairs, only the outcome of A is 1 in some, of B in others;
         # of the other pairs, half have two outcomes of 1.
@@ -91,11 +94,16 @@ class Worlds:
     ) -> tuple[ndarray, ndarray, ndarray, ndarray]:
         """Return the sizes and the sums of two groups."""
         generator = np.random.default_rng(self.rng)
-        n_a = _repeated(sizes_a)
-        n_b = _repeated(sizes_b)
+        n_a = self._repeated(sizes_a)
+        n_b = self._repeated(sizes_b)
         k_a = self._draw(n_a, rate_a, generator)
         k_b = self._draw(n_b, rate_b, generator)
         return n_a, k_a, n_b, k_b
+
+    def _repeated(self, sizes: ndarray) -> ndarray:
+        """Return the sizes of the clusters of every world."""
+        whole = np.round(sizes)
+        return np.broadcast_to(whole, (self.worlds, whole.size))
 
     def _draw(
         self,
@@ -166,9 +174,3 @@ def refined(
 def _mean_size(sizes: ndarray) -> float:
     """Return the mean size of the cluster that an example belongs to."""
     return float((sizes**2).sum() / max(sizes.sum(), 1))
-
-
-def _repeated(sizes: ndarray) -> ndarray:
-    """Return the sizes of the clusters of every world."""
-    whole = np.round(sizes)
-    return np.broadcast_to(whole, (WORLDS, whole.size))

@@ -50,6 +50,12 @@ def from_sums(
     ValueError
         If a size is negative, or a sum is not possible for its size.
 
+    Notes
+    -----
+    By `benchmarks/atlas.md`, a 95 % interval contains the ratio in 95 % of samples or
+    more from 5 clusters on. With 3 clusters whose examples resemble each other
+    strongly, it may be 91 %.
+
     References
     ----------
     Donner, Zou (2012), "Closed-form confidence intervals for functions of the normal
