@@ -9,7 +9,7 @@ SETTING = planning.Setting()
 
 
 @pytest.mark.parametrize(
-    "name", ["bold", "bug_gold", "decodingtrust_fairness", "holistic_bias", "stereoset"]
+    "name", ["bold", "bug_gold", "decodingtrust_fairness", "stereoset", "visogender"]
 )
 def test_copies_within_clusters_show_no_less_than_independent_items(name):
     table = planning.plan(card(name), SETTING)

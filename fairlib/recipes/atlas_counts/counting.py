@@ -17,7 +17,7 @@ from fairlib.recipes.originals import File
 
 # The sizes of single groups, and of clusters of unequal sizes, are listed up to these
 # numbers of groups and clusters.
-MOST_GROUPS_LISTED = 12
+MOST_GROUPS_LISTED = 24
 MOST_CLUSTERS_LISTED = 120
 WHOLE = ""  # the name of the part that is the whole benchmark
 

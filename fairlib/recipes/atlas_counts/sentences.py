@@ -302,7 +302,7 @@ def holistic_bias(clone: Path) -> Counts:
     """Count HolisticBias 1.1: an item is a descriptor in one of the templates.
 
     The release also fills in nouns and writes the sentences out. A group is an axis,
-    for example age. A cluster is the descriptor.
+    for example age; the axis of invented words is none. A cluster is the descriptor.
 
     Parameters
     ----------
@@ -321,7 +321,10 @@ def holistic_bias(clone: Path) -> Counts:
 
     descriptors = pd.DataFrame(
         [
-            {"group": axis, "cluster": f"{axis}|{json.dumps(descriptor)}"}
+            {
+                "group": None if axis == "nonce" else axis,
+                "cluster": f"{axis}|{json.dumps(descriptor)}",
+            }
             for axis, buckets in axes.items()
             for bucket in buckets.values()
             for descriptor in bucket
