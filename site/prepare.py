@@ -24,7 +24,7 @@ import play
 from mathematics import mathml
 
 import fairlib
-from fairlib import coverage, ledger
+from fairlib import atlas, coverage, ledger
 from fairlib.data import FIGURES, ROOT
 
 sys.path.insert(0, str(ROOT / "notebooks"))
@@ -320,6 +320,17 @@ def choices(table: pd.DataFrame) -> list[dict]:
     return questions
 
 
+def winobias() -> dict[str, float]:
+    """Return what WinoBias can show, in points, for the first page."""
+    report = fairlib.benchmark("winobias")
+    planning = report.planning.set_index(["question", "assumption"])["smallest_bias"]
+    return {
+        "clusters": report.card.clusters.number,
+        "like_these": round(100 * report.smallest_bias),
+        "these": round(100 * planning["these", "items are independent"]),
+    }
+
+
 def facts(notebooks: dict[str, str]) -> dict:
     """Return what the pages' templates may show.
 
@@ -338,6 +349,10 @@ def facts(notebooks: dict[str, str]) -> dict:
         "bound": coverage.observed_size("bernstein_maximal", error=0.2),
         "exact": coverage.observed_size("exact_unconditional", error=0.2),
         "fair_flagged": round(100 * play.often_unfair(points=0)["dashboard"]),
+        "winobias": winobias(),
+        "counted_benchmarks": sum(
+            atlas.card(name).status == "counted" for name in atlas.names()
+        ),
         "sentence": ledger.sentence(verdicts),
         "experiments": verdicts.to_dict("records"),
         "rows": ledger_rows(table),

@@ -8,7 +8,8 @@ import play
 import pytest
 from notebook_cells import LESSONS
 
-from fairlib import ledger
+import fairlib
+from fairlib import atlas, ledger
 from fairlib.data import ROOT
 
 FOUND = (ROOT / "docs" / "found_in_the_papers.md").read_text(encoding="utf-8")
@@ -189,3 +190,14 @@ def test_the_map_of_lesson_00_has_every_other_lesson_by_its_own_question():
     for path in others:
         title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0]
         assert f"| [{path.stem[:2]}]({path.name}) | {title[5:]} |" in text, path.stem
+
+
+def test_the_readme_says_what_winobias_can_show():
+    report = fairlib.benchmark("winobias")
+    words = " ".join(README.split())
+    independent = report.planning["smallest_bias"].iloc[0]
+    assert f"a bias of {100 * independent:.0f} points can be shown" in words
+    assert f"it takes {100 * report.smallest_bias:.0f} points" in words
+    assert f"{report.card.items.number:,} sentences about 40 occupations" in words
+    counted = [atlas.card(name).status == "counted" for name in atlas.names()]
+    assert f"the same for {sum(counted)} benchmarks" in words
