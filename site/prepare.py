@@ -17,6 +17,7 @@ from itertools import zip_longest
 from pathlib import Path
 from xml.etree import ElementTree
 
+import benchmark_table
 import jinja2
 import nbformat
 import pandas as pd
@@ -53,6 +54,7 @@ GROUPS = {
     "Lessons on paper 3: amplified?": (("08", "09", "10", "11", "12"), ()),
     "Lessons beyond the papers": (("1", "2"), ("audit",)),
     "Dossiers: the evidence": (("dossier/",), ()),
+    "The atlas: what can be shown?": ((), ("benchmarks", "published_audits")),
     "The record": ((), ("ledger", "found_in_the_papers", "checked_against")),
     "The package": (
         (),
@@ -69,6 +71,7 @@ CALCULATORS = {
 DOCUMENTS = (
     "docs/found_in_the_papers.md",
     "docs/checked_against.md",
+    "docs/published_audits.md",
     "docs/your_own_data.md",
     "docs/data_and_models.md",
     "docs/layout.md",
@@ -477,6 +480,7 @@ def write_pages(source: Path, titles: dict[str, str]) -> None:
             texts[document.name] = linked(text, pages)
 
     known = facts(titles)
+    known["benchmarks"] = benchmark_table.rows()
     known["toctrees"] = toctrees(
         {f"notebooks/{name}" for name in titles} | {Path(name).stem for name in texts}
     )

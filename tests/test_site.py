@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 
+import jinja2
 import matplotlib.pyplot as plt
 import nbformat
 import pandas as pd
@@ -11,7 +12,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from notebook_cells import LESSONS, NOTEBOOKS, name_of
 
-from fairlib import plots
+import fairlib
+from fairlib import atlas, plots
 from fairlib.data import ROOT
 
 TABLE = pd.read_csv(ROOT / "figures" / "ledger.csv", dtype=str, keep_default_na=False)
@@ -194,8 +196,10 @@ def test_every_widget_has_settings_or_a_calculator():
 
 
 DRAW = """import ipywidgets as widgets
+import jinja2
 import matplotlib.pyplot as plt
-from fairlib import plots
+import fairlib
+from fairlib import atlas, plots
 plots.use_style()
 def draw(share=0.5, kind="<a>"):
     figure, ax = plt.subplots(figsize=(2, 1))
@@ -499,3 +503,24 @@ def test_the_switchboard_has_every_choice_and_the_verdict_of_the_ledger():
         # A verdict that another choice would change is no verdict.
         if holds == {True, False}:
             assert question["status"] in ("inconclusive", "differs"), question["claim"]
+
+
+def test_the_table_of_benchmarks_has_every_card_and_what_it_can_show():
+    rows = {row["name"]: row for row in prepare.benchmark_table.rows()}
+    assert sorted(rows) == sorted(atlas.names())
+    for name, row in rows.items():
+        is_open = atlas.card(name).status == "open"
+        assert bool(row["reason"]) == is_open, name
+        assert bool(row["like_these"]) != is_open, name
+
+    winobias = fairlib.benchmark("winobias")
+    assert rows["winobias"]["items"].startswith("3,168 ")
+    assert float(rows["winobias"]["like_these"]) == round(
+        100 * winobias.smallest_bias, 1
+    )
+    template = jinja2.Template((ROOT / "site" / "benchmarks.md").read_text())
+    page = template.render(benchmarks=rows.values())
+    assert page.count("<tr id=") == len(rows)
+    assert page.count('data-status="open"') == sum(
+        row["status"] == "open" for row in rows.values()
+    )
