@@ -154,6 +154,7 @@ def opposite(rates: DataFrame, *, narrow: bool = False) -> Figure:
         One panel, a row for each group.
     """
     figure, (ax,) = plots.page(narrow, heights=(3.2, 3.8))
+
     looks = {
         "hateful text that is missed": ("hateful", "blue"),
         "harmless text that is called hateful": ("harmless", "vermillion"),
@@ -167,6 +168,7 @@ def opposite(rates: DataFrame, *, narrow: bool = False) -> Figure:
         spread=0.2,
         ax=ax,
     )
+
     ax.set(
         title="Equal accuracy, opposite gaps",
         xlabel="errors (per cent)",
