@@ -12,17 +12,21 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from fairlib import tables
+from fairlib import data, tables
 from fairlib.atlas.cards import Card
 from fairlib.checks import shown
 from fairlib.tables import opening
 
-COLUMNS = ("item", "group", "outcome", "pair", "cluster")
+COLUMNS = ("item", "group", "outcome", "pair", "cluster", "answer", "part")
 KIND = "kind"
+SET_ASIDE = "set_aside"  # answers to items that no key knows, in the `attrs` of a table
 ANSWERED = "answered"
 REFUSED = "refused"
 UNREADABLE = "unreadable"
 KINDS = (ANSWERED, REFUSED, UNREADABLE)
+# Columns of a release that name an item together, as in "Age/17".
+_COLUMNS_OF_ITEM = {"bbq": ("category", "example_id")}
+_OPTION = "outcome_"  # the outcome of each option of an answer, in a table of keys
 _TRUTHS = {"true": 1.0, "false": 0.0}
 
 
@@ -63,26 +67,15 @@ class Answers:
         }
 
 
-def answers(
-    predictions: object,
-    card: Card,
-    *,
-    columns: Mapping[str, str] | None = None,
-    keys: object | None = None,
-) -> Answers:
+def answers(frame: DataFrame, card: Card) -> Answers:
     """Return the answers in a table of predictions, by item.
 
     Parameters
     ----------
-    predictions : table, str or Path
-        One row for each answer, with the columns item, group, outcome, pair, cluster
-        and kind, as far as there are any; or a CSV or Parquet file.
+    frame : DataFrame
+        What `predictions_of` returns.
     card : Card
         The benchmark.
-    columns : dict, optional
-        The names of the columns in the table, if they differ.
-    keys : table, str or Path, optional
-        The group, pair and cluster of each item, if the predictions lack them.
 
     Returns
     -------
@@ -92,23 +85,113 @@ def answers(
     Raises
     ------
     ValueError
-        If a column is missing or a value is not possible.
+        If a value is missing or not possible.
+    """
+    kind, value = _kinds_and_values(frame, card)
+    return _by_item(frame.assign(kind=kind, value=value), card)
+
+
+def predictions_of(
+    predictions: object,
+    card: Card,
+    *,
+    columns: Mapping[str, str] | None = None,
+    keys: object | None = None,
+) -> DataFrame:
+    """Return predictions as a table whose columns have our names.
+
+    Parameters
+    ----------
+    predictions : table, str or Path
+        One row for each answer; or a CSV or Parquet file.
+    card : Card
+        The benchmark.
+    columns : dict, optional
+        The names of the columns in the table, if they differ.
+    keys : table, str or Path, optional
+        The part, group, pair and cluster of each item, and the outcome of each option;
+        by default those that ship with the benchmark, if they are needed.
+
+    Returns
+    -------
+    DataFrame
+        Columns item and outcome; kind, part, group, pair and cluster if known.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or if an item is not known.
     """
     frame = _renamed(as_frame("predictions", predictions), columns or {})
+    if frame.empty:
+        raise ValueError("predictions must have at least one row, found none")
+
+    frame = _with_item(frame, card)
+    needs_keys = "cluster" not in frame or "outcome" not in frame
+    table = None if keys is None else as_frame("keys", keys)
+    if table is None and needs_keys and "item" in frame:
+        table = bundled_keys(card)
+        frame = frame if table is None else _of_known_items(frame, table, card)
+    if table is not None:
+        frame = _with_keys(frame, table)
+
     if "outcome" not in frame:
         raise ValueError(
             "predictions must have the column 'outcome', "
             f"found {', '.join(map(str, frame.columns))}"
         )
-    if frame.empty:
-        raise ValueError("predictions must have at least one row, found none")
     if "item" not in frame:
-        frame = frame.assign(item=np.arange(len(frame)))
-    if keys is not None:
-        frame = _with_keys(frame, as_frame("keys", keys))
+        return frame.assign(item=np.arange(len(frame)))
+    return frame
 
-    kind, value = _kinds_and_values(frame, card)
-    return _by_item(frame.assign(kind=kind, value=value), card)
+
+def bundled_keys(card: Card) -> DataFrame | None:
+    """Return the keys of a benchmark's items, if they ship with the project.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark, or a part of it.
+
+    Returns
+    -------
+    DataFrame or None
+        Columns item, part, group and cluster, and the outcome of each option.
+    """
+    name = f"atlas_keys_{_benchmark_of(card)}"
+    return data.load(name) if name in data.names() else None
+
+
+def _of_known_items(frame: DataFrame, keys: DataFrame, card: Card) -> DataFrame:
+    """Return the answers to items that the bundled keys know; count the others."""
+    is_known = frame["item"].astype(str).isin(keys["item"])
+    if not is_known.any():
+        examples = ", ".join(keys["item"].iloc[:2])
+        raise ValueError(
+            f"item must be one of {card.title}'s, such as {examples}, "
+            f"found {shown(frame['item'].unique())}"
+        )
+
+    known = frame[is_known].reset_index(drop=True)
+    known.attrs[SET_ASIDE] = int((~is_known).sum())
+    return known
+
+
+def _benchmark_of(card: Card) -> str:
+    """Return the name of the benchmark that a card, or the card of a part, is of."""
+    return card.name.partition(".")[0]
+
+
+def _with_item(frame: DataFrame, card: Card) -> DataFrame:
+    """Return predictions with the name of each item, if columns of it are known."""
+    columns = _COLUMNS_OF_ITEM.get(_benchmark_of(card), ())
+    if "item" in frame or not columns or not {*columns} <= {*frame.columns}:
+        return frame
+
+    item = frame[columns[0]].astype(str)
+    for column in columns[1:]:
+        item = item + "/" + frame[column].astype(str)
+    return frame.assign(item=item)
 
 
 def as_frame(name: str, table: object) -> DataFrame:
@@ -196,11 +279,40 @@ def _with_keys(frame: DataFrame, keys: DataFrame) -> DataFrame:
 
     added = [
         name
-        for name in ("group", "pair", "cluster")
+        for name in ("part", "group", "pair", "cluster")
         if name in keys and name not in frame
     ]
-    of_item = keys.set_axis(ids, axis=0)[added].loc[wanted]
-    return frame.assign(**{name: of_item[name].to_numpy() for name in added})
+    of_item = keys.set_axis(ids, axis=0).loc[wanted].reset_index(drop=True)
+    joined = frame.assign(**{name: of_item[name].to_numpy() for name in added})
+    if "outcome" in frame or "answer" not in frame:
+        return joined
+    return joined.assign(outcome=_outcomes_of_options(frame["answer"], of_item))
+
+
+def _outcomes_of_options(answer: Series, of_item: DataFrame) -> Series:
+    """Return the outcome of the option that each answer chose; words are kept."""
+    columns = [name for name in of_item if str(name).startswith(_OPTION)]
+    options = [str(name).removeprefix(_OPTION) for name in columns]
+    if not columns:
+        raise ValueError(
+            "predictions must have the column 'outcome', because the keys do not know "
+            "the outcome of an answer"
+        )
+
+    words = answer.astype("string").str.strip().str.lower()
+    is_option = words.isin(options).fillna(False).to_numpy(dtype=bool)
+    is_missing = words.isna() | words.isin(["", REFUSED, UNREADABLE])
+    wrong = answer[~is_option & ~is_missing.to_numpy(dtype=bool)]
+    if len(wrong) > 0:
+        raise ValueError(
+            f"answer must be one of {', '.join(options)}, '{REFUSED}' or "
+            f"'{UNREADABLE}', found {shown(wrong.unique())}"
+        )
+
+    place = pd.Index(options).get_indexer(words.where(is_option, options[0]))
+    outcomes = of_item[columns].to_numpy(dtype=float, na_value=np.nan)
+    chosen = Series(outcomes[np.arange(len(answer)), place], index=answer.index)
+    return chosen.astype(object).where(is_option, words.astype(object))
 
 
 def _kinds_and_values(frame: DataFrame, card: Card) -> tuple[Series, Series]:

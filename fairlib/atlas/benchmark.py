@@ -16,7 +16,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from fairlib.atlas import page, planning, wording
-from fairlib.atlas.answers import Answers, answers, as_frame
+from fairlib.atlas.answers import SET_ASIDE, Answers, answers, predictions_of
 from fairlib.atlas.cards import Card
 from fairlib.atlas.cards import card as card_of
 from fairlib.atlas.contents import Contents
@@ -109,13 +109,15 @@ def benchmark(
     predictions : table, str or Path, optional
         One row for each answer: item, group, outcome, pair and cluster, as far as the
         benchmark has them; or a file with such rows. An outcome is a number, or the
-        word "refused" or "unreadable".
+        word "refused" or "unreadable". Where the keys of a benchmark ship with the
+        project, its own numbers of items and an option in `answer` are enough.
     part : str, optional
         A part of the benchmark, such as a category.
     columns : dict, optional
         What the columns of the predictions are called, if they have other names.
     keys : table, str or Path, optional
-        The group, pair and cluster of each item, if the predictions lack them.
+        The part, group, pair and cluster of each item, if the predictions lack them,
+        and columns `outcome_0`, `outcome_1` ... with the outcome of each option.
     refused : "left out" or float, default "left out"
         How items without a readable answer count: not at all, or with this outcome. The
         report always shows the other ways too.
@@ -163,19 +165,24 @@ def benchmark(
     if predictions is None:
         return _planned(chosen, setting, table)
 
-    frame = _of_part(as_frame("predictions", predictions), part)
+    every_part = predictions_of(predictions, whole, columns=columns, keys=keys)
+    set_aside = every_part.attrs.get(SET_ASIDE, 0)
+    frame = _of_part(every_part, part)
 
     def judged(one: Card, rows: DataFrame) -> _Judged:
         return _Judged(
             card=one,
             setting=setting,
-            answers=answers(rows, one, columns=columns, keys=keys),
+            answers=answers(rows, one),
             refused=_treatment(refused, one),
         )
 
-    report = judged(chosen, frame).report(table)
     if not chosen.parts or _PART not in frame:
-        return report
+        return _with_notes(judged(chosen, frame).report(table), 0, set_aside)
+
+    alike = _with_the_same_score(frame, chosen)
+    report = judged(chosen, alike).report(table)
+    report = _with_notes(report, len(frame) - len(alike), set_aside)
 
     by_part = {}
     for name, rows in frame.groupby(_PART, sort=False):
@@ -349,13 +356,37 @@ def _of_part(frame: DataFrame, part: str | None) -> DataFrame:
     """Return the rows of a part, if the table has a column that names the parts."""
     if part is None or _PART not in frame:
         return frame
-    rows = frame[frame[_PART].astype(str) == part]
+    names = frame[_PART].astype(str)
+    # "disambiguated" is also what "age_disambiguated" belongs to.
+    rows = frame[(names == part) | names.str.endswith(f"_{part}")]
     if rows.empty:
         raise ValueError(
             f"part must be one of the predictions' parts, found {part!r}; "
             f"they have {', '.join(frame[_PART].astype(str).unique())}"
         )
     return rows.reset_index(drop=True)
+
+
+def _with_notes(report: BenchmarkReport, apart: int, unknown: int) -> BenchmarkReport:
+    """Return a report that says how many answers are not part of its score."""
+    notes = []
+    if apart > 0:
+        notes.append(wording.other_scores(apart))
+    if unknown > 0:
+        notes.append(wording.set_aside(report.card, unknown))
+    return replace(report, notes=(*notes, *report.notes))
+
+
+def _with_the_same_score(frame: DataFrame, card: Card) -> DataFrame:
+    """Return the rows of the parts whose score is defined as that of the whole."""
+    names = frame[_PART].astype(str)
+    alike = [name for name in names.unique() if card.part(name).score == card.score]
+    if not alike:
+        raise ValueError(
+            f"part must be chosen: no part of {card.name} in the predictions has the "
+            f"score of the whole; they have {', '.join(names.unique())}"
+        )
+    return frame[names.isin(alike)].reset_index(drop=True)
 
 
 def _by_part(parts: Mapping[str, _Judged]) -> DataFrame:

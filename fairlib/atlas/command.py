@@ -14,7 +14,7 @@ _OUTPUTS = {
     "json": "all numbers and sentences as JSON",
     "markdown": "a section for a model card",
 }
-_ROLES = ("item", "group", "outcome", "pair", "cluster", "kind")
+_ROLES = ("item", "group", "outcome", "pair", "cluster", "kind", "answer", "part")
 _ERROR = 2
 
 

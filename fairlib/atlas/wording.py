@@ -326,6 +326,47 @@ def refused(card: Card, counts: dict[str, int], treatment: str) -> list[str]:
     return sentences
 
 
+def other_scores(answers: int) -> str:
+    """Return that some answers are not part of the score of the whole.
+
+    Parameters
+    ----------
+    answers : int
+        How many.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    return (
+        f"{answers:,} answers belong to parts whose score is defined in another way. "
+        "They are not part of this score; the table by part has them."
+    )
+
+
+def set_aside(card: Card, answers: int) -> str:
+    """Return that some answers are about items whose cluster is not known.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    answers : int
+        How many.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    return (
+        f"{answers:,} answers were set aside: the {noun(card.clusters.what)} of their "
+        "items, or the outcome of their options, is not known. A table of keys for "
+        "them (`keys=`) would let them count."
+    )
+
+
 def with_interval(card: Card, interval: Interval) -> str:
     """Return a score and its interval in the unit of the score.
 

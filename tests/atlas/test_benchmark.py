@@ -228,3 +228,61 @@ def test_every_bundled_card_can_be_read():
     cards = [atlas.card(name) for name in atlas.names()]
     assert len(cards) > 25
     assert all(card.score.definition for card in cards if card.status == "counted")
+
+
+# --- a benchmark's own numbers of items ---
+
+
+def released_answers_to_bbq():
+    """UnifiedQA's answers to ambiguous questions about age, as bundled counts."""
+    counts = fairlib.load("atlas_bbq", source="bundled")
+    is_wanted = (counts["category"] == "Age") & (counts["format"] == "ARC")
+    wanted = counts[is_wanted & (counts["context"] == "ambig")]
+    rows = wanted.loc[wanted.index.repeat(wanted["questions"])].reset_index(drop=True)
+
+    outcomes = {"biased": 1, "counter": -1, "unknown": 0, "unread": "unreadable"}
+    return rows.assign(outcome=rows["answer"].map(outcomes), cluster=rows["template"])
+
+
+def test_a_published_score_over_25_templates():
+    rows = released_answers_to_bbq()
+    report = fairlib.benchmark("bbq", rows[["outcome", "cluster"]], part="age")
+    assert report.score.estimate == pytest.approx(0.489, abs=5e-4)  # as printed
+    assert report.score_these.half_width == pytest.approx(0.030, abs=2e-3)
+    assert report.score.half_width > 0.17
+    assert report.dependence.estimate > 25
+    assert report.conclusion == wording.SHOWN
+
+
+def test_options_of_bbq_are_enough():
+    keys = fairlib.load("atlas_keys_bbq", source="bundled")
+    ages = keys[keys["part"].str.startswith("age")].reset_index(drop=True)
+    category, _, number = ages["item"].str.partition("/").to_numpy().T
+    rng = np.random.default_rng(0)
+    answer = rng.integers(0, 3, len(ages)).astype(object)
+    answer[:7] = "refused"
+    frame = pd.DataFrame({"category": category, "example_id": number, "answer": answer})
+
+    report = fairlib.benchmark("bbq", frame)
+    assert report.counts["refused"] + 3 <= 7  # some are answers to other questions
+    assert report.by_part["part"].tolist() == ["age", "age_disambiguated"]
+    assert "1,840 answers belong to parts" in report.notes[0]
+    assert report.score.estimate == pytest.approx(0, abs=0.06)
+    one = fairlib.benchmark("bbq", frame, part="age_disambiguated")
+    assert one.card.score.kind == "difference"
+
+    more = pd.concat([frame, frame.tail(5).assign(category="SES")])
+    assert "5 answers were set aside" in " ".join(fairlib.benchmark("bbq", more).notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"answer": 3}, "answer must be one of 0, 1, 2, .* found 3"),
+        ({"example_id": -1}, "item must be one of BBQ's, such as Age/0, .* Age/-1"),
+    ],
+)
+def test_wrong_options_of_bbq_are_named(change, message):
+    frame = pd.DataFrame({"category": ["Age"] * 9, "example_id": range(9), "answer": 0})
+    with pytest.raises(ValueError, match=message):
+        fairlib.benchmark("bbq", frame.assign(**change))
