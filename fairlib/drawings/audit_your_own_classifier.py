@@ -1,0 +1,117 @@
+"""The figures of lesson 15: what an audit can answer, and what it answered."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from pandas import DataFrame
+
+from fairlib import plots
+from fairlib.drawings._findings import write_finding
+
+ANSWERS = (
+    "Three intervals and the answer to each, with a margin of five points (grey band). "
+    "Invented numbers. No data are involved."
+)
+COMPARISONS = (
+    "Each age group compared with all other patients. Red circle: strong evidence. "
+    "Black square: some evidence. Blue triangles: too weak to tell. Grey band: "
+    "differences below five points. The intervals allow for all nine comparisons, but "
+    "that of some evidence is a 95 % interval for this comparison alone. Data: 442 "
+    "diabetes patients (shipped with scikit-learn), predictions by cross-validation."
+)
+
+_LOOKS = {
+    "shown": ("vermillion", "o"),
+    "hint": ("black", "s"),
+    "open": ("blue", "^"),
+    "small": ("green", "D"),
+}
+
+
+def answers(*, narrow: bool = False) -> Figure:
+    """Draw three invented intervals, one for each answer of an audit.
+
+    Parameters
+    ----------
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        The intervals, the margin around zero, and the answers as names.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(1.7, 1.9))
+    rows = (("shown", 14, 3, 25), ("open", 4, -7, 15), ("small", 1, -2.5, 4.5))
+    _draw_margin(ax, 5)
+    for place, (verdict, *ends) in enumerate(rows):
+        _draw_interval(ax, place, verdict, ends)
+
+    ax.set_yticks(range(3), ["strong evidence", "too weak to tell", "ruled out"])
+    ax.set(ylim=(2.5, -0.5), xlabel="difference, in points")
+    write_finding(figure, "The interval decides the answer, not the mark in its middle")
+    return figure
+
+
+def comparisons(frame: DataFrame, *, margin: float, narrow: bool = False) -> Figure:
+    """Draw the differences of an audit, one panel for each rate.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per comparison: `rate`, `group`, `n`, `difference`, `low`, `high` and
+        `verdict`, as `Report.to_frame` returns them.
+    margin : float
+        The smallest difference that matters.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        Intervals in percentage points, with the margin around zero.
+    """
+    rates = frame["rate"].unique()
+    figure, axes = plots.page(
+        narrow, panels=(1, len(rates)), heights=(2.2, 4.6), sharex=True, sharey=False
+    )
+    for ax, rate in zip(axes, rates, strict=True):
+        rows = frame[frame["rate"] == rate]
+        _draw_margin(ax, 100 * margin)
+        for place, row in enumerate(rows.itertuples()):
+            ends = [100 * row.difference, 100 * row.low, 100 * row.high]
+            _draw_interval(ax, place, row.verdict, ends)
+
+        groups = rows["group"].str.removeprefix("age = ")
+        names = [
+            f"{group}\n(n = {n})" for group, n in zip(groups, rows["n"], strict=True)
+        ]
+        ax.set_yticks(np.arange(len(rows)), names)
+        ax.set(title=rate, ylim=(len(rows) - 0.5, -0.5))
+
+    for ax in axes[-1:] if narrow else axes[1:2]:
+        ax.set_xlabel("points more (+) or less (−) than all others")
+    write_finding(figure, "The model misses young patients more often than others")
+    return figure
+
+
+def _draw_margin(ax: Axes, margin: float) -> None:
+    """Draw the band of differences that do not matter, and the line at zero."""
+    ax.axvspan(-margin, margin, color="#e8edf2", zorder=0)
+    ax.axvline(0, color=plots.COLOURS["grey"], linewidth=1, zorder=1)
+
+
+def _draw_interval(ax: Axes, place: int, verdict: str, ends: list[float]) -> None:
+    """Draw one interval in the colour and with the mark of its answer."""
+    colour, marker = _LOOKS[verdict]
+    estimate, low, high = ends
+    plots.intervals(
+        [place],
+        [estimate],
+        low=[low],
+        high=[high],
+        colour=colour,
+        marker=marker,
+        horizontal=True,
+        ax=ax,
+    )
