@@ -12,6 +12,7 @@ import pytest
 from fairlib import bernstein, bounds
 from fairlib.amplification import Counts, from_counts
 from fairlib.data import ROOT
+from fairlib.intervals import cluster_planning
 from fairlib.intervals.exact import exact_unconditional
 
 FOLDER = ROOT / "site" / "_static" / "calculators"
@@ -224,3 +225,58 @@ def test_the_exact_verdict_is_that_of_the_default_interval():
 def test_groups_that_are_too_large_for_a_page_have_no_exact_verdict():
     tables = [(10, 2001, 20, 50, 0.05)]
     assert in_javascript("exact.side", tables, module="exact") == [None]
+
+
+@needs_node
+@pytest.mark.parametrize("clusters", [0, 61, 400])
+def test_the_smallest_bias_of_a_benchmark_is_that_of_the_plan(clusters):
+    size = 40
+    settings, expected = [], []
+    for paired, rate, effect, power, confidence in itertools.product(
+        (True, False), (0.05, 0.2), (1.0, 7.5), (0.8, 0.9), (0.95, 0.99)
+    ):
+        n = size * (clusters or 61)
+        plan = {"power": power, "confidence": confidence}
+        if clusters:
+            plan["design_effect"] = effect
+        if paired:
+            sizes = [size] * clusters if clusters else n
+            smallest = cluster_planning.smallest_change(sizes, discordant=rate, **plan)
+        else:
+            a, b = ([0.25 * size] * clusters, [0.75 * size] * clusters)
+            if not clusters:
+                a, b = 0.25 * n, 0.75 * n
+            smallest = cluster_planning.smallest_difference(a, b, error=rate, **plan)
+        expected.append(smallest)
+        options = {"n": n, "paired": paired, "gamma": 0.25, "clusters": clusters}
+        options |= {"error": rate, "discordant": rate, "designEffect": effect}
+        settings.append([options | {"power": power, "confidence": confidence}])
+
+    smallest = in_javascript("design.smallestBias", settings, module="design")
+    assert smallest == pytest.approx(expected, rel=1e-5)
+
+
+@needs_node
+@pytest.mark.parametrize(("clusters", "least"), [(0, 1), (100, 3)])
+def test_the_number_needed_is_the_smallest_that_shows_the_bias(clusters, least):
+    options = {"paired": True, "discordant": 0.2, "clusters": clusters}
+    options |= {"designEffect": 4, "power": 0.8, "confidence": 0.95}
+    biases = [0.02, 0.05, 0.3, 0.9]
+    numbers = in_javascript(
+        "design.needed", [[bias, options, 20] for bias in biases], module="design"
+    )
+    for bias, number in zip(biases, numbers, strict=True):
+        tried = []
+        for units in (number, number - 1):
+            n = units * (20 if clusters else 1)
+            tried.append([options | {"n": n, "clusters": units if clusters else 0}])
+        shown = in_javascript("design.smallestBias", tried, module="design")
+        assert float(shown[0]) <= bias
+        assert number == least or not float(shown[1]) <= bias
+
+
+@needs_node
+def test_two_clusters_show_nothing():
+    options = {"n": 200, "paired": True, "discordant": 0.2, "clusters": 2}
+    options |= {"designEffect": 1, "power": 0.8, "confidence": 0.95}
+    assert in_javascript("design.smallestBias", [[options]], module="design") == ["NaN"]

@@ -168,7 +168,7 @@ const numbers = (() => {
     };
   }
 
-  return { smallestBias, sampleSize, wilson, METHODS, amplification };
+  return { smallestBias, sampleSize, distribution, critical, wilson, METHODS, amplification };
 })();
 
 if (typeof module !== "undefined") module.exports = numbers;
