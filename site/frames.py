@@ -70,6 +70,11 @@ FRAMES = {
         "mixture. BERT at second hand (n = 13), web text (n = 15), FitBERT as printed.",
         {"weight": tuple(step / 20 for step in range(21))},
     ),
+    "18_setting_a_threshold": Frames(
+        "Scores of 200 people in need (upwards) and of 242 others (downwards); a bar "
+        "spans five points of score, and the line is the chosen threshold.",
+        {"line": tuple(range(0, 101, 5))},
+    ),
 }
 
 

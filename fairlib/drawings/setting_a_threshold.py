@@ -52,36 +52,39 @@ def definition(
     """
     figure, (ax,) = plots.page(narrow, heights=(3.0, 3.4))
     invited = score >= threshold
-    sides = (
-        (in_need & ~invited, 1, "vermillion", "missed"),
-        (in_need & invited, 1, "sky", "in need, invited"),
-        (~in_need & invited, -1, "orange", "invited needlessly"),
-        (~in_need & ~invited, -1, "grey", "rightly not invited"),
+    missed = in_need & ~invited
+    corners = (
+        (missed, (2, 27), "vermillion", "missed"),
+        (in_need & invited, (102, 27), "sky", "in need, invited"),
+        (~in_need & invited, (102, -44), "orange", "invited needlessly"),
+        (~in_need & ~invited, (2, -44), "grey", "rightly not invited"),
     )
 
-    for members, direction, colour, name in sides:
+    for members, (x, y), colour, name in corners:
         counts, _ = np.histogram(score[members], bins=_BINS)
         ax.bar(
             _BINS[:-1],
-            direction * counts,
+            np.sign(y) * counts,
             width=4.6,
             align="edge",
             color=plots.COLOURS[colour],
         )
-        is_right = invited[members].all()
         ax.text(
-            102 if is_right else 2,
-            27 if direction > 0 else -44,
+            x,
+            y,
             f"{np.count_nonzero(members)} {name}",
-            ha="right" if is_right else "left",
+            ha="left" if x < 50 else "right",
             va="center",
         )
 
-    ax.axvline(threshold - 0.2, color="black", linestyle="--")
+    # The line ends below the words, which it would cross at some thresholds.
+    line = [threshold - 0.2, threshold - 0.2]
+    ax.plot(line, [-39, 24], color="black", linestyle="--")
     ax.axhline(0, color="black", linewidth=0.8)
     ax.set(xlabel="score (%)", ylabel="people", xlim=(0, 104), ylim=(-50, 32))
     ax.yaxis.set_major_formatter(lambda count, _: f"{abs(count):.0f}")
-    write_finding(figure, "At 50, more than a quarter of those in need are missed")
+    share = f"{np.count_nonzero(missed)} of {np.count_nonzero(in_need)}"
+    write_finding(figure, f"At {threshold}, {share} people in need are missed")
     return figure
 
 
