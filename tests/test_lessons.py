@@ -75,7 +75,7 @@ def prose_of(cells):
     text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     for pattern, left in (
         (r"^```.*?^```", " "),
-        (r"^\|.*$", " "),
+        (r"^\|[^\n]*$", " "),
         (r"<[^>]+>", " "),
         (r"\$\$.*?\$\$", " formula "),
         (r"\$[^$]+\$", "formula"),
