@@ -173,7 +173,9 @@ def two_stories(
 
     axes[0].barh([first, second], [higher, lower], color=colours, height=0.6)
     for place, value in enumerate((higher, lower)):
-        plots.note(f"{value:.1f} %", (value, place), offset=(4, -3), ax=axes[0])
+        # On this scale the bars are too short to be seen, so a mark ends them.
+        axes[0].plot(value, place, "o", color=colours[place], clip_on=False)
+        plots.note(f"{value:.1f} %", (value, place), offset=(8, -3), ax=axes[0])
     axes[0].set(
         title="the difference",
         xlabel="positive sentences missed, in % of 2,000",

@@ -76,7 +76,7 @@ def definition(shares: DataFrame, means: Series, *, narrow: bool = False) -> Fig
 
     low, high = sorted(means)
     dots.plot([low, high], [-0.5, -0.5], "|-", color="black", ms=8, linewidth=1)
-    plots.note(f"bias: {high - low:.3f}", (high, -0.5), offset=(10, -3), ax=dots)
+    plots.note(f"bias: {high - low:.4f}", (high, -0.5), offset=(10, -3), ax=dots)
     dots.set_yticks([0, -1], list(means.index))
     dots.set(ylim=(-1.6, 0.6), xlim=(0.1, 0.2), xlabel="mean cost")
     return figure

@@ -69,7 +69,7 @@ def claim(intervals: DataFrame, *, narrow: bool = False) -> Figure:
     ax.set_yticks(places, [f"{n:,} sentences" for n in intervals.index])
     ax.set_ylim(len(intervals) - 0.5, -0.5)
     ax.set_xlabel("bias")
-    write_finding(figure, "A claim is supported once the interval leaves zero")
+    write_finding(figure, "A claim is supported once the interval excludes zero")
     return figure
 
 
@@ -148,7 +148,11 @@ def curve(
     )
     for count in counts:
         ax.plot(at, count, "o", color="black")
-        plots.note(f"{count:,}", (at, count), offset=(-6, -11), ha="right", ax=ax)
+        # Outside of the two curves: between them, a curve would cross the number.
+        on_top = count > available
+        offset = (7, 3) if on_top else (-6, -11)
+        side = "left" if on_top else "right"
+        plots.note(f"{count:,}", (at, count), offset=offset, ha=side, ax=ax)
 
     plots.log_axis([30, 100, 300, 1000, 3000, 10_000, 30_000], ax=ax)
     ax.set(xlabel="observed bias", ylabel="sentences needed")
