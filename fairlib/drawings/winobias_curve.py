@@ -150,7 +150,7 @@ def curve(
         ax.plot(at, count, "o", color="black")
         # Outside of the two curves: between them, a curve would cross the number.
         on_top = count > available
-        offset = (7, 3) if on_top else (-6, -11)
+        offset = (7, 3) if on_top else (-2, -13)
         side = "left" if on_top else "right"
         plots.note(f"{count:,}", (at, count), offset=offset, ha=side, ax=ax)
 
