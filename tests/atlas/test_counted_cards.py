@@ -93,3 +93,20 @@ def test_an_open_card_gives_a_reason_and_no_number(name):
     assert card["status"] == "open"
     assert card["reason"]
     assert not {"items", "groups", "pairs", "clusters", "parts"} & {*card}
+
+
+def test_measured_dependence_is_the_largest_of_the_released_answers():
+    table = fairlib.load("atlas_dependence", source="bundled")
+    stated = [
+        (name, part, tables["dependence"])
+        for name, card in CARDS.items()
+        for part, tables in card.get("parts", {}).items()
+        if "dependence" in tables
+    ]
+    assert len(stated) >= 15
+    for name, part, dependence in stated:
+        same = table[table["design_effect"].eq(dependence["design_effect"])]
+        (row,) = same.to_dict("records")
+        assert row["benchmark"].lower() == name, part
+        assert (row["low"], row["high"]) == (dependence["low"], dependence["high"])
+        assert row["model"] in dependence["from"], part

@@ -317,6 +317,7 @@ def test_hatecheck_takes_templates_that_are_filled_once_for_each_group(tmp_path)
     )
     counts = sentences.hatecheck(tmp_path)
     assert values(counts[""], "items", "groups", "pairs") == [2, 2, 1]
+    assert values(counts["over_functionalities"], "items", "clusters") == [2, 1]
     wanted = ["items", "items_without_group", "pairs", "clusters"]
     assert values(counts["all_cases"], *wanted) == [6, 1, 2, 2]
 

@@ -98,7 +98,8 @@ def hatecheck(clone: Path) -> Counts:
     The whole is the templates that are filled once for each group. The part
     "all_cases" is everything; there a case without a target has no group, and
     templates with slurs are filled several times. A pair (here, a set of seven) is a
-    template, and so is a cluster.
+    template, and so is a cluster. In the part "over_functionalities", a cluster is a
+    kind of sentence, for example a negated threat.
 
     Parameters
     ----------
@@ -119,7 +120,13 @@ def hatecheck(clone: Path) -> Counts:
     sizes = of_template.transform("size")
     targets = of_template.transform("nunique")
     filled_once = targets.eq(cases["group"].nunique()) & sizes.eq(targets)
-    return {WHOLE: tally(cases[filled_once]), "all_cases": tally(cases)}
+    filled = cases[filled_once]
+    over_functionalities = filled.assign(cluster=filled["functionality"])
+    return {
+        WHOLE: tally(filled),
+        "over_functionalities": tally(over_functionalities),
+        "all_cases": tally(cases),
+    }
 
 
 def equity_evaluation_corpus(clone: Path) -> Counts:
