@@ -111,10 +111,14 @@ def _row(one: Card) -> dict[str, object]:
     low, high = one.score.bounds
     if high - low > _WIDEST_SCALE:
         plan = planning.no_plan()
+
     of_clusters = plan[plan["question"] == LIKE_THESE]
     of_these = plan[plan["question"] != LIKE_THESE]
     is_of_items = of_these["assumption"] == "items are independent"
-    dependence = one.dependence
+    measured = {"design_effect": np.nan, "low": np.nan, "high": np.nan}
+    if one.dependence is not None:
+        measured = {key: getattr(one.dependence, key) for key in measured}
+
     return {
         "name": one.name,
         "title": one.title,
@@ -127,9 +131,7 @@ def _row(one: Card) -> dict[str, object]:
         "paired": _only(of_these[~is_of_items]),
         "worst": _only(of_clusters.head(1)),
         "measured": _only(of_clusters.tail(-1)),
-        "design_effect": np.nan if dependence is None else dependence.design_effect,
-        "low": np.nan if dependence is None else dependence.low,
-        "high": np.nan if dependence is None else dependence.high,
+        **measured,
     }
 
 
@@ -175,6 +177,7 @@ def _table_of_counted(table: DataFrame) -> list[str]:
         "| smallest bias: items | pairs | worst |",
         "|---|--:|--:|--:|---|--:|--:|--:|",
     ]
+
     for row in table.itertuples():
         cells = [
             row.title,
@@ -197,6 +200,7 @@ def _table_of_measured(table: DataFrame) -> list[str]:
         "| smallest bias: items or pairs | measured | worst |",
         "|---|---|--:|--:|--:|--:|",
     ]
+
     for row in table.itertuples():
         independent = row.items_alone if np.isnan(row.paired) else row.paired
         cells = [
