@@ -221,7 +221,7 @@ class _Judged:
             planning=table,
             verdict=wording.verdict(self.card, result),
             conclusion=wording.conclusion(self.card, result),
-            notes=self._notes(),
+            notes=self._notes(like_these.comparisons),
             score=like_these.score,
             score_these=these.score,
             by_group=self._by_group(like_these, these),
@@ -310,7 +310,7 @@ class _Judged:
             return None
         return design_effect(items, self.card, self.setting.confidence)
 
-    def _notes(self) -> tuple[str, ...]:
+    def _notes(self, comparisons: DataFrame) -> tuple[str, ...]:
         """Return what has to be known beside the verdict."""
         notes = []
         if self.refused is None:
@@ -318,16 +318,9 @@ class _Judged:
         else:
             treatment = f"counted with the outcome {self.refused:g}"
         notes += wording.refused(self.card, self.answers.counts, treatment)
-        if self.card.compares_groups and self._number_of_groups() > 2:
-            notes.append(
-                "The score is the largest difference between two groups. Its interval "
-                "takes into account that these two were picked from all."
-            )
+        if len(comparisons) > 1:
+            notes.append(wording.largest(self.card, comparisons))
         return (*notes, *self.card.notes)
-
-    def _number_of_groups(self) -> int:
-        """Return how many groups the predictions have."""
-        return int(self.answers.items["group"].nunique())
 
 
 def _planned(card: Card, setting: Setting, table: DataFrame) -> BenchmarkReport:

@@ -4,6 +4,8 @@ import math
 import re
 from dataclasses import dataclass
 
+from pandas import DataFrame
+
 from fairlib.atlas.cards import Card
 from fairlib.interval import Interval
 
@@ -324,6 +326,34 @@ def refused(card: Card, counts: dict[str, int], treatment: str) -> list[str]:
             f"which count as one: their mean. For {differ:,} items they differ."
         )
     return sentences
+
+
+def largest(card: Card, comparisons: DataFrame) -> str:
+    """Return which two groups differ most, if there are more than two.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    comparisons : DataFrame
+        Every two groups.
+
+    Returns
+    -------
+    str
+        Two or three sentences.
+    """
+    score = comparisons["score"]
+    distances = score.abs()
+    if card.score.kind == "ratio":
+        distances = score.where(score > 1, 1 / score)
+    row = comparisons.loc[distances.idxmax()]
+    shown = int(comparisons["shown"].sum())
+    return (
+        f"Of {len(comparisons)} comparisons of two groups, the score is the largest: "
+        f"{row['group']} and {row['other']}. The intervals of all comparisons hold "
+        f"together, and {shown} of them show a difference."
+    )
 
 
 def other_scores(answers: int) -> str:

@@ -151,6 +151,8 @@ def test_of_many_groups_the_largest_difference_counts():
     assert len(report.comparisons) == 3
     assert report.score.estimate == report.comparisons["score"].abs().max()
     assert report.score.low == max(0, report.comparisons["low"].max())
+    assert "Of 3 comparisons of two groups" in report.notes[0]
+    assert "2 of them show a difference" in report.notes[0]
 
 
 def test_keys_bring_what_predictions_lack(tmp_path):
