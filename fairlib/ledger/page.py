@@ -7,10 +7,10 @@ from pathlib import Path
 import jinja2
 import numpy as np
 from numpy import ndarray
-from pandas import DataFrame, Series
+from pandas import DataFrame, Series, crosstab
 
 from fairlib import ledger, plots
-from fairlib.data import FIGURES, write_csv, write_whole
+from fairlib.data import FIGURES, load, write_csv, write_whole
 
 _COLOUR_AND_HATCH = {
     "reproduced": ("#0072B2", ""),
@@ -63,6 +63,7 @@ def as_markdown(table: DataFrame, experiments: DataFrame) -> str:
         kinds=experiments_by_kind,
         statuses=ledger.STATUSES,
         parts=claims_by_title,
+        atlas=_claims_of_the_atlas(),
     )
 
 
@@ -155,6 +156,18 @@ def _first_places(places: ndarray, kinds: Series) -> dict[int, str]:
         for place, kind, before in zip(places, kinds, kinds.shift(), strict=True)
         if kind != before
     }
+
+
+def _claims_of_the_atlas() -> list[dict]:
+    """Return how many printed numbers of the atlas have which status, by quantity."""
+    printed = load("atlas_printed", source="bundled")
+    statuses = ["reproduced", "possible", "differs"]
+    by_quantity = [printed["benchmark"], printed["quantity"]]
+    counts = crosstab(by_quantity, printed["status"]).reindex(
+        columns=statuses, fill_value=0
+    )
+    counts.insert(0, "numbers", counts.sum(axis=1))
+    return counts.reset_index().to_dict("records")
 
 
 def _cell(value: object) -> str:
