@@ -110,3 +110,30 @@ def test_measured_dependence_is_the_largest_of_the_released_answers():
         assert row["benchmark"].lower() == name, part
         assert (row["low"], row["high"]) == (dependence["low"], dependence["high"])
         assert row["model"] in dependence["from"], part
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "quantity", "words"),
+    [
+        ("bold", "all_domains", "items", "{:,} prompts"),
+        ("bug_gold", "whole", "items_without_group", "{:,} sentences"),
+        ("crows_pairs", "whole", "largest_cluster", "wrote {:,} pairs"),
+        ("decodingtrust_stereotypes", "whole", "items", "{:,} prompts"),
+        ("equity_evaluation_corpus", "race", "items_without_group", "{:,} sentences"),
+        ("grep_biasir", "whole", "items_without_group", "{:,} documents"),
+        ("hatecheck", "whole", "pairs", "{:,} templates"),
+        ("holistic_bias", "whole", "descriptors", "{:,} descriptors"),
+        ("holistic_bias", "whole", "nouns", "{:,} nouns"),
+        ("identity_suites", "all_attributes", "items", "{:,} sentences"),
+        ("identity_suites", "all_attributes", "clusters", "{:,} templates"),
+        ("madlibs", "whole", "items_without_group", "{:,} sentences"),
+        ("madlibs", "whole", "largest_cluster", "{:,} of the sentences"),
+        ("regard", "whole", "items", "{:,} texts"),
+        ("winobias", "whole", "items", "have {:,}"),
+        ("winobias", "whole", "pairs_that_differ_elsewhere", "{:,} of the pairs"),
+        ("winomt", "whole", "items_without_group", "{:,} sentences"),
+    ],
+)
+def test_numbers_in_words_are_counted_too(name, part, quantity, words, counts):
+    notes = " ".join(CARDS[name]["notes"])
+    assert words.format(counts[name, part][quantity]) in notes
