@@ -359,7 +359,7 @@ def _by_item(frame: DataFrame, card: Card) -> Answers:
     if card.compares_groups and "group" not in has:
         raise ValueError(
             f"predictions must have the column 'group', because the score of "
-            f"{card.name} compares groups; found {', '.join(map(str, frame.columns))}"
+            f"{card.name} compares groups; found {_user_columns(frame)}"
         )
     for name in ("item", *has):
         missing = int(frame[name].isna().sum())
@@ -385,6 +385,12 @@ def _by_item(frame: DataFrame, card: Card) -> Answers:
         differ=grouped["value"].nunique() > 1,
     ).reset_index()
     return Answers(items=items, has=frozenset(has))
+
+
+def _user_columns(frame: DataFrame) -> str:
+    """Return the columns of a table that the user gave."""
+    ours = {"kind", "value"}
+    return ", ".join(str(name) for name in frame.columns if name not in ours)
 
 
 def _check_items(keys: DataFrame, has: list[str]) -> None:

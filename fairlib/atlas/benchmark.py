@@ -203,7 +203,6 @@ class _Judged:
     def report(self, table: DataFrame) -> BenchmarkReport:
         """Return the report."""
         items = self.counted(self.answers.items)
-        groups_of(items, self.card)
         these = self._score(items, THESE)
         like_these = self._score(items, LIKE_THESE)
         refusals = self._refusals()
@@ -245,6 +244,7 @@ class _Judged:
             self.card,
             question=question if is_known else THESE,
             confidence=self.setting.confidence,
+            groups=groups_of(self.answers.items, self.card),
         )
 
     def _by_group(self, like_these: Scored, these: Scored) -> DataFrame:
@@ -306,9 +306,15 @@ class _Judged:
 
     def _dependence(self, items: DataFrame) -> Interval | None:
         """Return the design effect of the predictions, if their clusters are known."""
-        if "cluster" not in self.answers.has:
+        is_missing = items.empty or self.answers.answered.empty
+        if "cluster" not in self.answers.has or is_missing:
             return None
-        return design_effect(items, self.card, self.setting.confidence)
+        return design_effect(
+            items,
+            self.card,
+            confidence=self.setting.confidence,
+            groups=groups_of(self.answers.items, self.card),
+        )
 
     def _notes(self, comparisons: DataFrame) -> tuple[str, ...]:
         """Return what has to be known beside the verdict."""

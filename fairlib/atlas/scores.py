@@ -47,7 +47,14 @@ class Scored:
     units: int
 
 
-def score(items: DataFrame, card: Card, *, question: str, confidence: float) -> Scored:
+def score(
+    items: DataFrame,
+    card: Card,
+    *,
+    question: str,
+    confidence: float,
+    groups: list[str] | None = None,
+) -> Scored:
     """Return the score of a benchmark with its interval, for one question.
 
     Parameters
@@ -60,13 +67,15 @@ def score(items: DataFrame, card: Card, *, question: str, confidence: float) -> 
         Whether items are drawn again, or clusters.
     confidence : float
         Confidence of the intervals.
+    groups : list of str, optional
+        All groups, if some of them have no answered item; by default `groups_of`.
 
     Returns
     -------
     Scored
         The score, the groups and the comparisons.
     """
-    table = _Table(items, card, question)
+    table = _Table(items, card, question, groups)
     by_group = _by_group(table, confidence)
     if not card.compares_groups:
         return Scored(
@@ -121,7 +130,13 @@ def groups_of(items: DataFrame, card: Card) -> list[str]:
     return names
 
 
-def design_effect(items: DataFrame, card: Card, confidence: float = 0.95) -> Interval:
+def design_effect(
+    items: DataFrame,
+    card: Card,
+    *,
+    confidence: float = 0.95,
+    groups: list[str] | None = None,
+) -> Interval:
     """Return how many times larger the variance over clusters is than that of items.
 
     Parameters
@@ -132,6 +147,8 @@ def design_effect(items: DataFrame, card: Card, confidence: float = 0.95) -> Int
         The benchmark.
     confidence : float, default 0.95
         Confidence of the interval.
+    groups : list of str, optional
+        All groups, if some of them have no answered item; by default `groups_of`.
 
     Returns
     -------
@@ -142,7 +159,7 @@ def design_effect(items: DataFrame, card: Card, confidence: float = 0.95) -> Int
     """
     variances = []
     for question in (LIKE_THESE, THESE):
-        table = _Table(items, card, question)
+        table = _Table(items, card, question, groups)
         is_enough = table.units >= _FEWEST_CLUSTERS
         variances.append(_variance(table) if is_enough else np.nan)
 
@@ -152,7 +169,7 @@ def design_effect(items: DataFrame, card: Card, confidence: float = 0.95) -> Int
         return _interval(np.nan, np.nan, np.nan, confidence=confidence, method=method)
 
     ratio = of_clusters / of_items
-    freedom = _Table(items, card, LIKE_THESE).units - 1
+    freedom = items["cluster"].nunique() - 1
     tail = (1 - confidence) / 2
     return Interval(
         estimate=ratio,
@@ -166,10 +183,16 @@ def design_effect(items: DataFrame, card: Card, confidence: float = 0.95) -> Int
 class _Table:
     """Items as sums of each group and unit."""
 
-    def __init__(self, items: DataFrame, card: Card, question: str) -> None:
+    def __init__(
+        self,
+        items: DataFrame,
+        card: Card,
+        question: str,
+        groups: list[str] | None = None,
+    ) -> None:
         self.card = card
         self.question = question
-        self.groups = groups_of(items, card) or ["all"]
+        self.groups = groups or groups_of(items, card) or ["all"]
         self.values = items["value"].to_numpy(dtype=float)
         self.bounds = card.score.bounds
 
@@ -336,6 +359,9 @@ def _difference(table: _Table, one: int, other: int, confidence: float) -> Inter
 
     n_a, k_a = table.sums(one)
     n_b, k_b = table.sums(other)
+    if min(n_a.sum(), n_b.sum()) == 0:
+        return _undefined(table, confidence)
+
     sides = (n_a, k_a, n_b, k_b)
     low, high = clusters.difference_from_sums(
         *sides, bounds=table.bounds, confidence=confidence
@@ -360,6 +386,8 @@ def _exact_difference(
     if table.unit_name == "items":
         cost_a = table.of(one)
         cost_b = table.of(other)
+        if min(len(cost_a), len(cost_b)) == 0:
+            return None
         is_large = len(cost_a) + len(cost_b) > _MOST_EXACT
         method = "newcombe" if is_large else "exact_unconditional"
         return disparity_interval(cost_a, cost_b, method=method, confidence=confidence)
@@ -367,7 +395,7 @@ def _exact_difference(
     n_a, k_a = table.sums(one)
     n_b, k_b = table.sums(other)
     is_used = (n_a > 0) | (n_b > 0)
-    if not ((n_a[is_used] == 1) & (n_b[is_used] == 1)).all():
+    if not is_used.any() or not ((n_a[is_used] == 1) & (n_b[is_used] == 1)).all():
         return None
     return disparity_interval(
         k_a[is_used],
@@ -382,6 +410,9 @@ def _ratio(table: _Table, one: int, other: int, confidence: float) -> Interval:
     """Return the mean of one group divided by the mean of another."""
     n_a, k_a = table.sums(one)
     n_b, k_b = table.sums(other)
+    if min(n_a.sum(), n_b.sum()) == 0:
+        return _undefined(table, confidence)
+
     sides = (n_a, k_a, n_b, k_b)
     low, high = cluster_ratios.from_sums(
         *sides, largest=table.bounds[1], confidence=confidence
@@ -397,6 +428,12 @@ def _ratio(table: _Table, one: int, other: int, confidence: float) -> Interval:
         confidence=confidence,
         method=f"t over {used} {table.unit_name}",
     )
+
+
+def _undefined(table: _Table, confidence: float) -> Interval:
+    """Return the interval of a score that is undefined."""
+    method = f"t over {table.units} {table.unit_name}"
+    return _interval(np.nan, np.nan, np.nan, confidence=confidence, method=method)
 
 
 def _interval(
@@ -425,7 +462,11 @@ def _variance(table: _Table) -> float:
     if not table.card.compares_groups:
         return float((_residuals(*table.sums()) ** 2).sum())
 
-    sums = [table.sums(side) for side in range(len(table.groups))]
+    sides = [table.sums(side) for side in range(len(table.groups))]
+    sums = [(n, k) for n, k in sides if n.sum() > 0]
+    if len(sums) < 2:
+        return np.nan
+
     residuals = [_residuals(n, k) for n, k in sums]
     if table.card.score.kind == "ratio":
         # The variance of the logarithm of a ratio is that of relative deviations.

@@ -110,7 +110,12 @@ def verdict(card: Card, result: Result) -> str:
     """
     kind = conclusion(card, result)
     if kind == UNDEFINED:
-        return "The score is undefined, because too few answers can be read."
+        reason = "no answer about one of the groups can be read"
+        if not card.compares_groups:
+            reason = "no answer can be read"
+        elif card.score.kind == "ratio":
+            reason += ", or the mean to divide by is 0"
+        return f"The score is undefined, because {reason}."
 
     effect = _SHOWN_BY[card.score.kind]
     clusters = clusters_of(card)

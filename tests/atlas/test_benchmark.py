@@ -102,6 +102,40 @@ def test_refused_answers_are_counted_and_tried_both_ways():
     assert counted.by_group["items"].tolist() == [1000, 1000]
 
 
+def test_a_group_that_refuses_everything_stays_in_the_report():
+    frame = predictions(gap=0.2)
+    frame["outcome"] = frame["outcome"].astype(object)
+    of_a = frame["group"] == "a"
+    report = fairlib.benchmark(MINE, frame.assign(outcome=frame["outcome"].mask(of_a)))
+    assert report.conclusion == wording.UNDEFINED
+    assert report.by_group["without_answer"].tolist() == [600, 0]
+
+    nobody = fairlib.benchmark(MINE, frame.assign(outcome="refused"))
+    assert nobody.conclusion == wording.UNDEFINED
+    assert "no answer about one of the groups can be read" in nobody.verdict
+
+    third = frame.head(30).assign(group="c", item=lambda f: f["item"] + 1e6)
+    card = {"name": "three", "score": {"kind": "difference"}}
+    mixed = pd.concat([frame, third.assign(outcome="refused")])
+    assert fairlib.benchmark(card, mixed).by_group["items"].tolist() == [600, 600, 0]
+
+
+@pytest.mark.parametrize("clusters", [1, 2])
+def test_too_few_clusters_say_nothing_about_others(clusters):
+    frame = predictions(gap=0.2)
+    frame["cluster"] = frame["cluster"] % clusters
+    report = fairlib.benchmark(MINE, frame)
+    assert report.conclusion == wording.THESE_ONLY
+    assert "there are fewer than 3 templates" in report.verdict
+
+
+def test_a_ratio_with_nothing_to_divide_by_is_undefined():
+    frame = predictions().assign(outcome=lambda f: (f["group"] == "a").astype(int))
+    report = fairlib.benchmark(MINE | {"score": {"kind": "ratio"}}, frame)
+    assert report.conclusion == wording.UNDEFINED
+    assert "the mean to divide by is 0" in report.verdict
+
+
 def test_several_answers_to_an_item_count_once():
     frame = predictions(gap=0.2)
     again = frame.assign(outcome=1 - frame["outcome"])
