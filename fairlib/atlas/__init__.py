@@ -1,6 +1,7 @@
 """What a bias benchmark can show: cards of benchmarks, and scores with intervals.
 
     names, card, Card : the benchmarks that have a card, and what it says
+    read_log : the answers in a log of Inspect or of lm-evaluation-harness
     BenchmarkReport : what `fairlib.benchmark` returns
 
 A score has two intervals. One is for *these* templates (or occupations, or terms): how
@@ -16,8 +17,9 @@ from fairlib import _door
 if TYPE_CHECKING:
     from fairlib.atlas.benchmark import BenchmarkReport
     from fairlib.atlas.cards import Card, card, names
+    from fairlib.atlas.readers import read_log
 
-__all__ = ["BenchmarkReport", "Card", "card", "names"]
+__all__ = ["BenchmarkReport", "Card", "card", "names", "read_log"]
 
 __getattr__, __dir__ = _door.lazy_names(
     __name__,
@@ -26,5 +28,6 @@ __getattr__, __dir__ = _door.lazy_names(
         "Card": "fairlib.atlas.cards:Card",
         "card": "fairlib.atlas.cards:card",
         "names": "fairlib.atlas.cards:names",
+        "read_log": "fairlib.atlas.readers:read_log",
     },
 )

@@ -14,6 +14,7 @@ from pandas import DataFrame, Series
 
 from fairlib import data, tables
 from fairlib.atlas.cards import Card
+from fairlib.atlas.readers import REFUSED, SUFFIXES, UNREADABLE, read_log
 from fairlib.checks import shown
 from fairlib.tables import opening
 
@@ -21,8 +22,6 @@ COLUMNS = ("item", "group", "outcome", "pair", "cluster", "answer", "part")
 KIND = "kind"
 SET_ASIDE = "set_aside"  # answers to items that no key knows, in the `attrs` of a table
 ANSWERED = "answered"
-REFUSED = "refused"
-UNREADABLE = "unreadable"
 KINDS = (ANSWERED, REFUSED, UNREADABLE)
 # Columns of a release that name an item together, as in "Age/17".
 _COLUMNS_OF_ITEM = {"bbq": ("category", "example_id")}
@@ -202,7 +201,7 @@ def as_frame(name: str, table: object) -> DataFrame:
     name : str
         The name of the argument, for error messages.
     table : table, dict, str or Path
-        The table, or the path of a CSV or Parquet file.
+        The table, or the path of a CSV or Parquet file, or of a log (see `readers`).
 
     Returns
     -------
@@ -229,6 +228,8 @@ def _read(name: str, path: Path) -> DataFrame:
         raise ValueError(f"{name} {str(path)!r} does not exist")
     if path.suffix == ".parquet":
         return pd.read_parquet(path)
+    if path.suffix in SUFFIXES:
+        return _one_reading(read_log(path))
 
     separator = "\t" if path.suffix == ".tsv" else ","
     try:
@@ -237,6 +238,18 @@ def _read(name: str, path: Path) -> DataFrame:
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError) as error:
         raise ValueError(f"{name} {str(path)!r} is not a CSV file: {error}") from None
+
+
+def _one_reading(log: DataFrame) -> DataFrame:
+    """Return a log, unless it has every answer several times, read in several ways."""
+    readings = log["filter"].unique() if "filter" in log else []
+    if len(readings) > 1:
+        raise ValueError(
+            "predictions must read every answer in one way, found the filters "
+            f"{shown(readings)}; keep the rows of one of them in the table that "
+            "fairlib.atlas.read_log returns"
+        )
+    return log
 
 
 def _renamed(frame: DataFrame, columns: Mapping[str, str]) -> DataFrame:

@@ -1,0 +1,200 @@
+"""Read the logs that evaluation programs write, one row for each answer.
+
+Three forms are known: the ``.eval`` and ``.json`` logs of Inspect, the
+``samples_*.jsonl`` files of lm-evaluation-harness, and the per-item lines of the
+schema "Every Eval Ever" (``.jsonl``). A log rarely says which items form a pair or come
+from one template. What it says of an item (Inspect's metadata, the harness's document)
+becomes columns, so that they can be named as group, pair or cluster.
+"""
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pandas import DataFrame
+
+SUFFIXES = (".eval", ".json", ".jsonl")
+REFUSED = "refused"
+UNREADABLE = "unreadable"
+# What Inspect's scorers write for correct, incorrect, partly correct and no answer
+_INSPECT_WORDS: dict[str, float | str] = {
+    "C": 1.0,
+    "I": 0.0,
+    "P": 0.5,
+    "N": REFUSED,
+}
+# What the harness writes about every answer that is no metric
+_HARNESS_FIELDS = frozenset(
+    [
+        "doc_id",
+        "doc",
+        "target",
+        "arguments",
+        "resps",
+        "filtered_resps",
+        "filter",
+        "metrics",
+        "doc_hash",
+        "prompt_hash",
+        "target_hash",
+    ]
+)
+
+Record = dict[str, Any]
+
+
+def read_log(path: str | Path) -> DataFrame:
+    """Return the answers in a log of an evaluation program.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that ends in ``.eval``, ``.json`` or ``.jsonl``.
+
+    Returns
+    -------
+    DataFrame
+        One row for each answer, with the column item, and what the log says of the
+        items. If there is one metric, the column outcome has it; with several, each has
+        a column of its own. An outcome is a number, "refused" or "unreadable". An item
+        that was asked several times has several rows.
+
+    Raises
+    ------
+    ValueError
+        If the file does not exist, has another form, or has no answer.
+    """
+    log = Path(path)
+    if not log.is_file():
+        raise ValueError(f"predictions {str(log)!r} does not exist")
+    try:
+        records = list(_records(log))
+    except (zipfile.BadZipFile, ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"predictions {str(log)!r} is not a log that can be read: {error}"
+        ) from None
+    if not records:
+        raise ValueError(f"predictions {str(log)!r} must have an answer, found none")
+
+    # An answer that failed has no score at all, but the other answers name the metrics.
+    metrics = list(dict.fromkeys(name for one in records for name in one["scores"]))
+    return DataFrame([_row(record, metrics or ["outcome"]) for record in records])
+
+
+def _records(log: Path) -> Iterator[Record]:
+    """Return one record for each answer: item, scores by metric, and what is known."""
+    if log.suffix == ".eval":
+        with zipfile.ZipFile(log) as archive:
+            names = [name for name in archive.namelist() if _is_sample(name)]
+            for name in names:
+                yield _of_inspect(json.loads(archive.read(name)))
+        return
+
+    text = log.read_text(encoding="utf-8")
+    if log.suffix == ".json":
+        for sample in json.loads(text)["samples"]:
+            yield _of_inspect(sample)
+        return
+
+    for line in text.splitlines():
+        if line.strip():
+            yield _of_line(json.loads(line))
+
+
+def _is_sample(name: str) -> bool:
+    """Return whether a member of an Inspect log is the record of an answer."""
+    return name.startswith("samples/") and name.endswith(".json")
+
+
+def _of_line(line: Record) -> Record:
+    """Return a record of the harness or of the shared schema."""
+    if "doc_id" in line:
+        return _of_harness(line)
+    if "sample_id" in line and "evaluation" in line:
+        return _of_shared_schema(line)
+    raise KeyError("a line must have doc_id, or sample_id and evaluation")
+
+
+def _of_inspect(sample: Record) -> Record:
+    """Return a sample of Inspect; several epochs are several answers to one item."""
+    scores = {
+        name: _inspect_value(score["value"])
+        for name, score in (sample.get("scores") or {}).items()
+    }
+    return {
+        "item": str(sample["id"]),
+        "scores": scores,
+        "is_failed": bool(sample.get("error")),
+        "known": _scalars(sample.get("metadata") or {}),
+    }
+
+
+def _inspect_value(value: object) -> object:
+    """Return the value of a score, with Inspect's letters as numbers."""
+    if isinstance(value, str):
+        return _INSPECT_WORDS.get(value, value)
+    return value
+
+
+def _of_harness(line: Record) -> Record:
+    """Return a line of lm-evaluation-harness."""
+    named = line.get("metrics")
+    metrics = named or [name for name in line if name not in _HARNESS_FIELDS]
+    document = line.get("doc")
+    return {
+        "item": str(line["doc_id"]),
+        "scores": {name: line[name] for name in metrics if name in line},
+        "is_failed": False,
+        "known": _scalars(document if isinstance(document, Mapping) else {})
+        | {"filter": line.get("filter")},
+    }
+
+
+def _of_shared_schema(line: Record) -> Record:
+    """Return a line of the schema "Every Eval Ever"."""
+    return {
+        "item": str(line["sample_id"]),
+        "scores": {"score": line["evaluation"]["score"]},
+        "is_failed": bool(line.get("error")),
+        "known": _scalars(line.get("metadata") or {}),
+    }
+
+
+def _scalars(known: Mapping[str, object]) -> Record:
+    """Return what can be a column: words and numbers, no lists."""
+    return {
+        str(name): value
+        for name, value in known.items()
+        if isinstance(value, str | int | float | bool)
+    }
+
+
+def _row(record: Record, metrics: list[str]) -> Record:
+    """Return a row of the table of answers."""
+    columns = metrics if len(metrics) > 1 else ["outcome"]
+    outcomes = {
+        column: _outcome(record, metric)
+        for column, metric in zip(columns, metrics, strict=True)
+    }
+    taken = {"item", *columns}
+    known = {
+        name: value
+        for name, value in record["known"].items()
+        if value is not None and name not in taken
+    }
+    return {"item": record["item"]} | outcomes | known
+
+
+def _outcome(record: Record, metric: str) -> float | str:
+    """Return the outcome of an answer, or why it has none."""
+    value = record["scores"].get(metric)
+    if record["is_failed"] or value is None:
+        return UNREADABLE
+    if value == REFUSED:
+        return REFUSED
+    if isinstance(value, int | float) and not pd.isna(value):
+        return float(value)
+    return UNREADABLE
