@@ -115,8 +115,8 @@ def _parser() -> argparse.ArgumentParser:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="your answers, one row each: item, group, outcome, pair, cluster; or a log "
-        "of Inspect (.eval) or of lm-evaluation-harness (samples_*.jsonl)",
+        help="your answers, one row each: item, group, outcome, pair, cluster; or a "
+        "log of Inspect (.eval) or of lm-evaluation-harness (samples_*.jsonl)",
     )
 
     parser.add_argument("--part", help="a part of the benchmark, such as a category")

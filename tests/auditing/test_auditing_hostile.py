@@ -125,7 +125,7 @@ def test_a_report(name, options):
             {"probability": "score"},
             "column 'score' must hold numbers",
         ),
-        ({"sex": None}, {}, "column 'sex' holds one group only, '.missing.'"),
+        ({"sex": None}, {}, "group: column 'sex' has no value in any case"),
         (
             {},
             {"probability": "sex"},
