@@ -128,3 +128,15 @@ def test_a_design_effect_that_rests_on_one_cluster_has_no_interval():
     effect, low, high = atlas_methods.design_effect(sums, atlas_methods.effect_of_mean)
     assert effect > 1
     assert np.isnan([low, high]).all()
+
+
+def test_intervals_of_design_effects_cover():
+    """25 clusters of 72 items, with a true design effect of 1 + 71 * 0.1."""
+    rng = np.random.default_rng(0)
+    means = rng.beta(0.3 * 9, 0.7 * 9, size=(150, 25))
+    covered = 0
+    for k in rng.binomial(72, means).astype(float):
+        sums = np.column_stack([np.full(25, 72.0), k, k])
+        _, low, high = atlas_methods.design_effect(sums, atlas_methods.effect_of_mean)
+        covered += low <= 8.1 <= high
+    assert covered / 150 > 0.88
