@@ -54,7 +54,10 @@ GROUPS = {
     "Lessons on paper 3: amplified?": (("08", "09", "10", "11", "12"), ()),
     "Lessons beyond the papers": (("1", "2"), ("audit",)),
     "Dossiers: the evidence": (("dossier/",), ()),
-    "The atlas: what can be shown?": ((), ("benchmarks", "published_audits")),
+    "The atlas: what can be shown?": (
+        (),
+        ("benchmarks", "published_audits", "which_interval"),
+    ),
     "The record": ((), ("ledger", "found_in_the_papers", "checked_against")),
     "The package": (
         (),
@@ -72,6 +75,7 @@ DOCUMENTS = (
     "docs/found_in_the_papers.md",
     "docs/checked_against.md",
     "docs/published_audits.md",
+    "benchmarks/which_interval.md",
     "docs/your_own_data.md",
     "docs/data_and_models.md",
     "docs/layout.md",
