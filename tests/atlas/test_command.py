@@ -47,8 +47,8 @@ def test_benchmarks_are_listed(capsys):
 
 
 def test_a_name_is_enough(capsys):
-    main(["benchmark", "hatecheck"])
-    assert "The smallest bias that HateCheck" in capsys.readouterr().out
+    main(["benchmark", "gap"])
+    assert "The smallest bias that GAP (test)" in capsys.readouterr().out
 
 
 def test_answers_are_scored_and_written(capsys, tmp_path, answers, card):
