@@ -64,6 +64,7 @@ def as_markdown(table: DataFrame, experiments: DataFrame) -> str:
         statuses=ledger.STATUSES,
         parts=claims_by_title,
         atlas=_claims_of_the_atlas(),
+        audits=_published_audits(),
     )
 
 
@@ -167,6 +168,22 @@ def _claims_of_the_atlas() -> list[dict]:
         columns=statuses, fill_value=0
     )
     counts.insert(0, "numbers", counts.sum(axis=1))
+    return counts.reset_index().to_dict("records")
+
+
+def _published_audits() -> list[dict]:
+    """Return how many printed impact ratios have which verdict, by attribute."""
+    ratios = load("local_law_144_ratios", source="bundled")
+    follows = ratios["reason"] == "recomputes"
+    counts = crosstab(
+        [ratios["attribute"], ratios["printed"]],
+        ratios["verdict"].where(follows, "open"),
+        values=ratios["ratios"],
+        aggfunc="sum",
+    )
+    verdicts = ["shown", "undecided", "excluded", "open"]
+    counts = counts.reindex(columns=verdicts).fillna(0).astype(int)
+    counts.insert(0, "ratios", counts.sum(axis=1))
     return counts.reset_index().to_dict("records")
 
 
