@@ -329,6 +329,7 @@ def test_everything_else_reads_folders_and_datasets_too(folder):
             lambda d: tables.counts(d, ["race"]),
             "no column 'race'; the columns are 'group', 'label'",
         ),
+        (lambda d: tables.counts(d, []), "by must name at least one column"),
         (
             lambda d: tables.costs(d, cost="p_pos", group="group", between=("a", "z")),
             "'group' has no group 'z'; it hold",

@@ -6,7 +6,7 @@ difference of the error rates, with probability at most `alpha`, whatever the ra
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy import ndarray
@@ -207,6 +207,7 @@ def exact_level(n_a: int, n_b: int, alpha: float, near: tuple[Range, Range]) -> 
     # A higher level has fewer tables: what is known of two levels bounds those between.
     most_of_level = {-np.inf: np.full_like(nothing, n_b), np.inf: nothing}
 
+    @cache
     def excess(order: float) -> float:
         """Compare in standard deviations, which makes nearly a straight line."""
         least = most_of_level[min(level for level in most_of_level if level >= order)]
@@ -219,9 +220,13 @@ def exact_level(n_a: int, n_b: int, alpha: float, near: tuple[Range, Range]) -> 
         z_of_largest, z_of_allowed = ndtri(probabilities)
         return float(z_of_largest - z_of_allowed)
 
+    # In a large sample with few examples of a group, the level may lie far from 0.
+    # No table has a level above 1, and all have one above -2.
+    lowest = -reach if excess(-reach) > 0 else -2.0
+    highest = reach if excess(reach) < 0 else 2.0
     precision = reach * (1e-7 if n_a + n_b < 10_000 else 5e-5)
     # Rounded up, so that no table exceeds the level by an error of the search.
-    return optimize.brentq(excess, -reach, reach, xtol=precision) + 2 * precision
+    return optimize.brentq(excess, lowest, highest, xtol=precision) + 2 * precision
 
 
 def _rate_of_b(difference: float, share: Numbers) -> Numbers:

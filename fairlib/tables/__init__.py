@@ -124,7 +124,7 @@ def counts(
     Raises
     ------
     ValueError
-        If a column does not exist, or does not hold what it must.
+        If `by` is empty, or if a column does not exist, or does not hold what it must.
 
     Notes
     -----
@@ -139,6 +139,9 @@ def counts(
     {'f': 5, 'm': 1}
     """
     keys = list(dict.fromkeys(by))
+    if not keys:
+        raise ValueError("by must name at least one column, found none")
+
     new_columns = derived or {}
     limits_by_column = dict(limits or {})
     if count is not None:
