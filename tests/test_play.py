@@ -80,7 +80,7 @@ def test_the_ordinary_interval_is_newcombes():
 @pytest.mark.slow
 def test_javascripts_players_are_wrong_as_often_as_pythons():
     """Python's simulation is apart: it draws its own worlds, and all at once."""
-    number = 200
+    number = 100
     share = """([kind, number]) => {
         const next = chance.random(3);
         const names = ["dashboard", ...Object.keys(chance.PLAYERS)];

@@ -228,12 +228,13 @@ def test_it_is_quick_and_not_wide(kind):
         COSTS[kind](rng, round(gamma * n)),
         COSTS[kind](rng, n - round(gamma * n)),
     )
-    found = disparity_interval(cost_a, cost_b, confidence=0.9999)
+    intervals = []
     assert quicker_than(
-        3, lambda: disparity_interval(cost_a, cost_b, confidence=0.9999)
+        3,
+        lambda: intervals.append(disparity_interval(cost_a, cost_b, confidence=0.9999)),
     )
-    assert 0 in found
-    assert found.half_width < 40 / (gamma * n) + 9 * np.sqrt(
+    assert 0 in intervals[0]
+    assert intervals[0].half_width < 40 / (gamma * n) + 9 * np.sqrt(
         (cost_a.var() / gamma + cost_b.var() / (1 - gamma)) / n
     )
 
@@ -253,7 +254,7 @@ def test_a_million_examples_are_played_in_not_too_many_rounds(kind):
 def test_bundles_and_games_of_other_lengths_make_no_interval_wider(kind, monkeypatch):
     z = COSTS[kind](np.random.default_rng(2), 1000)
     z = (1 + z - z[::-1]) / 2
-    shuffled = [np.random.default_rng(seed).permutation(z) for seed in range(10)]
+    shuffled = [np.random.default_rng(seed).permutation(z) for seed in range(4)]
     monkeypatch.setattr(betting, "_LONG_GAME", 1000)
     low, high = betting.ends(shuffled, alpha=ALPHA)
     one_by_one = np.mean(high - low)
