@@ -116,7 +116,6 @@ def sample_size(
         most=_MOST_EXAMPLES,
         alpha=design.alpha,
         tolerance=_tolerance(method),
-        longest_jump=_longest_jump(method),
     )
 
     size = search.smallest(design.normal_size(power))
@@ -195,7 +194,6 @@ def smallest_bias(
         most=most,
         alpha=design_for(most).alpha,
         tolerance=_tolerance(method),
-        longest_jump=_longest_jump(method),
     )
 
     def is_too_small(bias: ndarray) -> ndarray:
@@ -252,7 +250,6 @@ class _Search:
     most: float
     alpha: float
     tolerance: float  # error of the answer that is allowed, as a share of it
-    longest_jump: float  # how many times larger a corrected start may be
 
     def smallest(self, start: float) -> float:
         """Return the smallest value with this power; NaN if no value up to `most` has.
@@ -292,13 +289,14 @@ class _Search:
         critical = stats.norm.isf(self.alpha / 2)
         wanted = stats.norm.ppf(self.power)
         better = start
+        longest_jump = math.inf if self.tolerance == 0 else 10.0  # as power is costly
 
         for _ in range(2):
             if self.scale.first_tried <= better <= self.most:
                 power = self.power_at(self.scale.round_down(better))
                 reached = stats.norm.ppf(np.clip(power, 0.01, 0.99))
                 ratio = (critical + wanted) / max(critical + reached, 0.1)
-                better *= min(ratio**self.scale.exponent, self.longest_jump)
+                better *= min(ratio**self.scale.exponent, longest_jump)
             better = min(better, self.most)
 
         return better
@@ -309,14 +307,6 @@ def _tolerance(method: str) -> float:
     if METHODS[method].counts is None:
         return 0.01
     return 0.001 if method == "exact_unconditional" else 0.0
-
-
-def _longest_jump(method: str) -> float:
-    """Return by how much one correction may raise the start of a search.
-
-    The exact interval takes seconds for samples that are far too large.
-    """
-    return 10.0 if method == "exact_unconditional" else math.inf
 
 
 # --- the design ---
