@@ -31,10 +31,10 @@ BOTH_ORDERS = (
 )
 HEATMAP = (
     "Metrics for places (LOC) by sixth of countries, 1q the smallest economies. Blue: "
-    "value over the largest sixth of its row. Orange: above, violet: below 1 "
-    "(FNRRatio, log scale) or 0 (AvgEG). Our encoder: mean of three seeds. n: 187 "
-    "countries, 22 templates. Data: printed values, and outputs of models trained "
-    "here, on the paper's released suite."
+    "the darker, the nearer to the largest value of the row. Orange: above, violet: "
+    "below 1 (FNRRatio, log scale) or 0 (AvgEG). Our encoder: mean of three seeds. "
+    "n: 187 countries, 22 templates. Data: printed values, and outputs of models "
+    "trained here, on the paper's released suite."
 )
 _ORDERS = ("1q the smallest economies", "1q the largest economies")
 _RIGHT = "#cfe8dd"
