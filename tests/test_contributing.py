@@ -226,7 +226,8 @@ def test_a_dossier_and_a_published_claim(checkout):
     assert executed.returncode == 0, executed.stderr
     listed = run(checkout, "notebooks/pages.py")
     assert listed.returncode == 0, listed.stderr
-    assert f"({path})" in (checkout / "README.md").read_text(encoding="utf-8")
+    index = checkout / "notebooks" / "dossier" / "README.md"
+    assert f"({name}.ipynb)" in index.read_text(encoding="utf-8")
     assembled = run(checkout, "-m", "fairlib", "ledger")
     assert assembled.returncode == 0, assembled.stderr
     assert "passed" in check("dossier", checkout)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 from numpy.random import Generator
+from scipy.special import expit
 
 from fairlib.intervals import cluster_ratios, clusters
 
@@ -21,6 +22,7 @@ _CLOSEST = 0.02  # the relative error of an answer
 _STRIDE = 1.15
 _MOST_CORRELATED = 0.999
 _LEAST_CORRELATED = 1e-6
+_DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -121,8 +123,8 @@ class Worlds:
         mean: ndarray | float = rate
         if correlation > _LEAST_CORRELATED and 0 < rate < 1:
             concentration = 1 / correlation - 1
-            mean = generator.beta(
-                rate * concentration, (1 - rate) * concentration, size=n.shape
+            mean = _beta(
+                rate * concentration, (1 - rate) * concentration, n.shape, generator
             )
         return generator.binomial(n.astype(int), mean).astype(float)
 
@@ -146,9 +148,9 @@ def refined(
     Returns
     -------
     float
-        The effect, known to 2 %; NaN if no effect has this power.
+        The effect, to 2 % and the error of the simulation; NaN if none has this power.
     """
-    high = most / 2 if np.isnan(start) else min(start, most)
+    high = most / 2 if np.isnan(start) else min(_rounded(start), most)
     low = 0.0
     if power_at(high) >= power:
         while power_at(high / _STRIDE) >= power:
@@ -169,6 +171,30 @@ def refined(
         else:
             low = middle
     return high
+
+
+def _beta(a: float, b: float, shape: tuple, generator: Generator) -> ndarray:
+    """Return draws of a beta distribution that are the same in all versions of NumPy.
+
+    Its own draws differ between versions where a and b are small. A gamma variate of
+    shape a is one of shape a + 1 times U^(1/a); in logarithms, nothing underflows.
+    """
+
+    def log_gamma(shape_of_one: float) -> ndarray:
+        larger = generator.standard_gamma(shape_of_one + 1, size=shape)
+        uniform = 1 - generator.random(shape)
+        return np.log(larger) + np.log(uniform) / shape_of_one
+
+    # Without the last digits, because machines differ in them.
+    return np.round(expit(log_gamma(a) - log_gamma(b)), _DIGITS)
+
+
+def _rounded(effect: float) -> float:
+    """Return an effect without the digits in which versions of SciPy differ.
+
+    A draw depends on every digit of its rate, so two versions would give two answers.
+    """
+    return float(f"{effect:.6g}")
 
 
 def _mean_size(sizes: ndarray) -> float:

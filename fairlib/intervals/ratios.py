@@ -45,7 +45,7 @@ def ratio(
     --------
     >>> low, high = ratio(30, 100, 50, 100, alpha=0.05)
     >>> print(f"{low:.2f} {high:.2f}")
-    0.40 0.87
+    0.41 0.87
     """
     tail = np.asarray(alpha) / 2
     rate = np.asarray(x, dtype=float) / n

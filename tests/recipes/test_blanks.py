@@ -303,7 +303,7 @@ def test_notebook_09_runs_with_the_papers_model(monkeypatch, tmp_path):
         "differs",
     }
     assert "bert-base-uncased (original data)" in (
-        tmp_path / "09_base_rates.svg"
+        tmp_path / "dossier" / "09_base_rates.svg"
     ).read_text().replace("\n", " ")
 
 
