@@ -20,6 +20,7 @@ from fairlib.tables import opening
 
 COLUMNS = ("item", "group", "outcome", "pair", "cluster", "answer", "part")
 KIND = "kind"
+PART = "part"
 SET_ASIDE = "set_aside"  # answers to items that no key knows, in the `attrs` of a table
 ANSWERED = "answered"
 KINDS = (ANSWERED, REFUSED, UNREADABLE)
@@ -142,6 +143,94 @@ def predictions_of(
     if "item" not in frame:
         return frame.assign(item=np.arange(len(frame)))
     return frame
+
+
+def of_part(frame: DataFrame, part: str | None) -> DataFrame:
+    """Return the rows of a part, if the table has a column that names the parts.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `predictions_of` returns.
+    part : str, optional
+        A part of the benchmark.
+
+    Returns
+    -------
+    DataFrame
+        These rows; all rows without a part.
+
+    Raises
+    ------
+    ValueError
+        If the predictions have no row of this part.
+    """
+    if part is None or PART not in frame:
+        return frame
+    names = frame[PART].astype(str)
+    # "disambiguated" is also what "age_disambiguated" belongs to.
+    rows = frame[(names == part) | names.str.endswith(f"_{part}")]
+    if rows.empty:
+        raise ValueError(
+            f"part must be one of the predictions' parts, found {part!r}; "
+            f"they have {', '.join(frame[PART].astype(str).unique())}"
+        )
+    return rows.reset_index(drop=True)
+
+
+def with_the_same_score(frame: DataFrame, card: Card) -> DataFrame:
+    """Return the rows of the parts whose score is defined as that of the whole.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `predictions_of` returns.
+    card : Card
+        The benchmark.
+
+    Returns
+    -------
+    DataFrame
+        These rows; all rows if the benchmark or the predictions have no parts.
+
+    Raises
+    ------
+    ValueError
+        If no part in the predictions has the score of the whole.
+    """
+    if not card.parts or PART not in frame:
+        return frame
+
+    names = frame[PART].astype(str)
+    alike = [name for name in names.unique() if card.part(name).score == card.score]
+    if not alike:
+        raise ValueError(
+            f"part must be chosen: no part of {card.name} in the predictions has the "
+            f"score of the whole; they have {', '.join(names.unique())}"
+        )
+    return frame[names.isin(alike)].reset_index(drop=True)
+
+
+def names_items(frame: DataFrame, card: Card, columns: Mapping[str, str]) -> bool:
+    """Return whether a table of predictions says which item a row belongs to.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row for each answer.
+    card : Card
+        The benchmark.
+    columns : dict
+        The names of the columns in the table, if they differ.
+
+    Returns
+    -------
+    bool
+        Whether there is a column item, or those that name an item together.
+    """
+    known = {*frame.columns, *columns}
+    together = _COLUMNS_OF_ITEM.get(_benchmark_of(card), ())
+    return "item" in known or (len(together) > 0 and {*together} <= known)
 
 
 def bundled_keys(card: Card) -> DataFrame | None:

@@ -16,7 +16,15 @@ import pandas as pd
 from pandas import DataFrame
 
 from fairlib.atlas import page, planning, wording
-from fairlib.atlas.answers import SET_ASIDE, Answers, answers, predictions_of
+from fairlib.atlas.answers import (
+    PART,
+    SET_ASIDE,
+    Answers,
+    answers,
+    of_part,
+    predictions_of,
+    with_the_same_score,
+)
 from fairlib.atlas.cards import Card
 from fairlib.atlas.cards import card as card_of
 from fairlib.atlas.contents import Contents
@@ -27,7 +35,6 @@ from fairlib.data import write_whole
 from fairlib.interval import Interval
 
 LEFT_OUT = "left out"
-_PART = "part"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -167,7 +174,7 @@ def benchmark(
 
     every_part = predictions_of(predictions, whole, columns=columns, keys=keys)
     set_aside = every_part.attrs.get(SET_ASIDE, 0)
-    frame = _of_part(every_part, part)
+    frame = of_part(every_part, part)
 
     def judged(one: Card, rows: DataFrame) -> _Judged:
         return _Judged(
@@ -177,15 +184,15 @@ def benchmark(
             refused=_treatment(refused, one),
         )
 
-    if not chosen.parts or _PART not in frame:
+    if not chosen.parts or PART not in frame:
         return _with_notes(judged(chosen, frame).report(table), 0, set_aside)
 
-    alike = _with_the_same_score(frame, chosen)
+    alike = with_the_same_score(frame, chosen)
     report = judged(chosen, alike).report(table)
     report = _with_notes(report, len(frame) - len(alike), set_aside)
 
     by_part = {}
-    for name, rows in frame.groupby(_PART, sort=False):
+    for name, rows in frame.groupby(PART, sort=False):
         one = chosen.part(str(name))
         by_part[str(name)] = judged(one, rows.reset_index(drop=True))
     return replace(report, by_part=_by_part(by_part))
@@ -351,21 +358,6 @@ def _planned(card: Card, setting: Setting, table: DataFrame) -> BenchmarkReport:
     )
 
 
-def _of_part(frame: DataFrame, part: str | None) -> DataFrame:
-    """Return the rows of a part, if the table has a column that names the parts."""
-    if part is None or _PART not in frame:
-        return frame
-    names = frame[_PART].astype(str)
-    # "disambiguated" is also what "age_disambiguated" belongs to.
-    rows = frame[(names == part) | names.str.endswith(f"_{part}")]
-    if rows.empty:
-        raise ValueError(
-            f"part must be one of the predictions' parts, found {part!r}; "
-            f"they have {', '.join(frame[_PART].astype(str).unique())}"
-        )
-    return rows.reset_index(drop=True)
-
-
 def _with_notes(report: BenchmarkReport, apart: int, unknown: int) -> BenchmarkReport:
     """Return a report that says how many answers are not part of its score."""
     notes = []
@@ -374,18 +366,6 @@ def _with_notes(report: BenchmarkReport, apart: int, unknown: int) -> BenchmarkR
     if unknown > 0:
         notes.append(wording.set_aside(report.card, unknown))
     return replace(report, notes=(*notes, *report.notes))
-
-
-def _with_the_same_score(frame: DataFrame, card: Card) -> DataFrame:
-    """Return the rows of the parts whose score is defined as that of the whole."""
-    names = frame[_PART].astype(str)
-    alike = [name for name in names.unique() if card.part(name).score == card.score]
-    if not alike:
-        raise ValueError(
-            f"part must be chosen: no part of {card.name} in the predictions has the "
-            f"score of the whole; they have {', '.join(names.unique())}"
-        )
-    return frame[names.isin(alike)].reset_index(drop=True)
 
 
 def _by_part(parts: Mapping[str, _Judged]) -> DataFrame:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fairlib.atlas.benchmark import BenchmarkReport
+    from fairlib.atlas.two_models import Comparison
 
 _OUTPUTS = {
     "html": "the report as one self-contained page",
@@ -34,6 +35,12 @@ def main(arguments: list[str]) -> None:
         if given.name is None and given.card is None:
             print(_listed())
             return
+        if given.compare is not None:
+            comparison = _comparison(given)
+            print(_printable(str(comparison)), flush=True)
+            _leave(parser, given, is_shown=comparison.difference.excludes(0))
+            return
+
         report = _report(given)
         for output in _OUTPUTS:
             path = getattr(given, output)
@@ -44,32 +51,75 @@ def main(arguments: list[str]) -> None:
         parser.exit(_ERROR, f"fairlib benchmark: {error}\n")
 
     print(_printable(str(report)), flush=True)
-    if given.fail_on_shown and report.conclusion == "shown":
-        parser.exit(1, "fairlib benchmark: a bias is shown (--fail-on-shown)\n")
+    _leave(parser, given, is_shown=report.conclusion == "shown")
 
 
-def _report(given: argparse.Namespace) -> "BenchmarkReport":
-    """Return the report that the arguments ask for."""
-    from fairlib.atlas.benchmark import LEFT_OUT, benchmark
+def _leave(
+    parser: argparse.ArgumentParser, given: argparse.Namespace, *, is_shown: bool
+) -> None:
+    """Leave with status 1 if that was asked for and something is shown."""
+    if given.fail_on_shown and is_shown:
+        shown = "a bias" if given.compare is None else "a difference"
+        parser.exit(1, f"fairlib benchmark: {shown} is shown (--fail-on-shown)\n")
 
+
+def _comparison(given: argparse.Namespace) -> "Comparison":
+    """Return the comparison of two models that the arguments ask for."""
+    from fairlib.atlas.two_models import compare
+
+    card, file = _card_and_file(given)
+    if file is None:
+        raise ValueError("compare must come with the answers of two models, found one")
+    for output in _OUTPUTS:
+        if getattr(given, output) is not None:
+            raise ValueError(f"compare has no page, found --{output}")
+    if given.refused is not None:
+        raise ValueError(
+            "compare must be without refused, because items without a readable answer "
+            "of both models do not count"
+        )
+    return compare(
+        card,
+        file,
+        given.compare,
+        part=given.part,
+        columns=_columns(given),
+        keys=given.keys,
+        confidence=given.confidence,
+        power=given.power,
+    )
+
+
+def _columns(given: argparse.Namespace) -> dict[str, str]:
+    """Return what the columns of the user's file are called."""
     columns = {}
     for text in given.column:
         role, sign, column = text.partition("=")
         if not sign:
             raise ValueError(f"column must be ROLE=COLUMN, found {text!r}")
         columns[role] = column
+    return columns
 
-    card = given.name
-    file = given.file
-    if given.card is not None:
-        # With a card of one's own, the only word that is left is the file.
-        card = given.card
-        file = given.file or given.name
+
+def _card_and_file(given: argparse.Namespace) -> tuple[str | Path, Path | None]:
+    """Return the benchmark and the file with the answers."""
+    if given.card is None:
+        return given.name, given.file
+    # With a card of one's own, the only word that is left is the file.
+    named = None if given.name is None else Path(given.name)
+    return given.card, given.file or named
+
+
+def _report(given: argparse.Namespace) -> "BenchmarkReport":
+    """Return the report that the arguments ask for."""
+    from fairlib.atlas.benchmark import LEFT_OUT, benchmark
+
+    card, file = _card_and_file(given)
     return benchmark(
         card,
         file,
         part=given.part,
-        columns=columns,
+        columns=_columns(given),
         keys=given.keys,
         refused=LEFT_OUT if given.refused is None else given.refused,
         confidence=given.confidence,
@@ -141,6 +191,13 @@ def _parser() -> argparse.ArgumentParser:
         help="the outcome with which items without an answer count (default: none; "
         "they are left out, and the other ways are shown)",
     )
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="FILE",
+        help="the answers of a second model to the same items: how far apart are the "
+        "two scores?",
+    )
     _add_numbers(parser)
 
     for output, contents in _OUTPUTS.items():
@@ -150,7 +207,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--fail-on-shown",
         action="store_true",
-        help="exit with status 1 if a bias is shown",
+        help="exit with status 1 if a bias, or with --compare a difference, is shown",
     )
     return parser
 

@@ -57,9 +57,10 @@ their scale has no points. Pairs are planned exactly and clusters approximately,
 two plans for the same numbers can differ in the last digit.
 
 `fairlib benchmark NAME` prints the same for one benchmark, and \
-`fairlib benchmark NAME ANSWERS.csv` says what your answers show. For a benchmark of \
-your own, write a card like those in `data/atlas/`, and use `fairlib benchmark --card \
-MINE.toml`.
+`fairlib benchmark NAME ANSWERS.csv` says what your answers show. Add `--compare \
+OTHER.csv` with the answers of a second model to the same items, and it says how far \
+apart the two models are. For a benchmark of your own, write a card like those in \
+`data/atlas/`, and use `fairlib benchmark --card MINE.toml`.
 """
 _COUNTED = """
 ## Benchmarks that were counted
