@@ -7,6 +7,7 @@ other.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from pandas import DataFrame
@@ -89,7 +90,7 @@ class Comparison:
 
 
 def compare(
-    card: str | Mapping[str, Any] | Card,
+    card: str | Path | Mapping[str, Any] | Card,
     first: object,
     second: object,
     *,
