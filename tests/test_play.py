@@ -1,6 +1,7 @@
 """The games of the front page: their numbers are fairlib's, their rules are fair."""
 
 import json
+import re
 import shutil
 import subprocess
 
@@ -203,3 +204,15 @@ def test_the_picture_of_the_game_is_the_one_that_is_committed():
 
 def test_the_games_are_small():
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 50_000
+
+
+@pytest.mark.parametrize("name", ["index", "games", "calculators"])
+def test_no_game_has_the_address_of_a_heading(name):
+    # A script that finds a heading's section instead of its own place would
+    # replace the section, and the reader would lose the words that explain the game.
+    page = (ROOT / "site" / f"{name}.md").read_text(encoding="utf-8")
+    places = set(re.findall(r'<div class="[^"]*" id="([^"]+)"', page))
+    titles = re.findall(r"^#+ (.+)$", page, flags=re.MULTILINE)
+    addresses = {re.sub(r"[^a-z0-9]+", "-", one.lower()).strip("-") for one in titles}
+    assert places
+    assert not places & addresses

@@ -143,6 +143,6 @@
     new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
-  const place = document.getElementById("who-is-missed");
+  const place = document.getElementById("game-of-the-missed");
   if (place) start(place, playData.compas);
 })();

@@ -150,6 +150,6 @@
     set(identity, "As printed: ");
   }
 
-  const place = document.getElementById("catch-the-table");
+  const place = document.getElementById("game-of-the-table");
   if (place) start(place, playData.table3);
 })();
