@@ -164,6 +164,22 @@ def test_the_readme_says_how_often_a_dashboard_accuses_the_innocent():
     often = round(100 * play.often_unfair(points=0)["dashboard"])
     assert f"calls this system unfair in {often} % of all samples" in words
     assert f"check {play.MATCHES} cases of each" in words
+    # How often depends on how often the system is right: here, in half of the cases.
+    (simulated, *_) = play.crowds()
+    right, sentences = simulated.women
+    assert round(right / sentences, 1) == 0.5
+    assert "right in half of the cases, for two groups alike" in words
+
+
+def test_the_readme_explains_the_picture_of_the_game():
+    words = " ".join(README.split())
+    drawn = (ROOT / "docs" / "bias_or_luck.svg").read_text(encoding="utf-8")
+    for group in ("women", "men"):
+        (right,) = re.findall(rf"(\d+ of 100) about {group}", words)
+        assert f"{right} about {group}" in drawn
+    low, high = map(float, re.findall(r"Interval: (-?\d+) to (\d+)", drawn)[0])
+    assert low < 0 < high
+    assert "Here it contains 0" in words
 
 
 def test_teachers_find_notes_on_every_lesson_and_links_that_lead_somewhere():
