@@ -49,10 +49,11 @@ AUTHORS = {
 # and the names of other pages
 GROUPS = {
     "Start": (("00",), ("games", "calculators")),
+    "Audit your own classifier": ((), ("your_own_data", "audit")),
     "Lessons on paper 1: how sure?": (("01", "02", "03"), ()),
     "Lessons on paper 2: which measure?": (("04", "05", "06", "07"), ()),
     "Lessons on paper 3: amplified?": (("08", "09", "10", "11", "12"), ()),
-    "Lessons beyond the papers": (("1", "2"), ("audit",)),
+    "Lessons beyond the papers": (("1", "2"), ()),
     "Dossiers: the evidence": (("dossier/",), ()),
     "The atlas: what can be shown?": (
         (),
@@ -61,7 +62,7 @@ GROUPS = {
     "The record": ((), ("ledger", "found_in_the_papers", "checked_against")),
     "The package": (
         (),
-        ("your_own_data", "data_and_models", "api", "layout", "CONTRIBUTING"),
+        ("data_and_models", "api", "layout", "CONTRIBUTING"),
     ),
 }
 # Lessons whose widget, if they have one, has a calculator of its own -> its place on

@@ -12,16 +12,17 @@
   };
   const CALM = window.matchMedia("(prefers-reduced-motion: reduce)");
   const points = (share) => (100 * share).toFixed(0).replace("-", "−");
+  const inPoints = (share) => `${points(share)} ${points(share) === "1" ? "point" : "points"}`;
   /** Who is ahead, and what the interval allows, in words. */
   function ahead(difference) {
     if (points(difference).replace("−", "") === "0") return "Nobody is ahead";
-    return `${difference > 0 ? "Men" : "Women"} are ahead by ${points(Math.abs(difference))} points`;
+    return `${difference > 0 ? "Men" : "Women"} are ahead by ${inPoints(Math.abs(difference))}`;
   }
   function reach([low, high]) {
-    const side = (value) => `${points(Math.abs(value))} for ${value > 0 ? "men" : "women"}`;
+    const side = (value) => `${inPoints(Math.abs(value))} for ${value > 0 ? "men" : "women"}`;
     return low > 0 || high < 0
-      ? `the true lead lies between ${points(Math.min(Math.abs(low), Math.abs(high)))} and ${points(Math.max(Math.abs(low), Math.abs(high)))}`
-      : `the truth may be anything from ${side(low)} to ${side(high)}`;
+      ? `the interval allows a lead from ${points(Math.min(Math.abs(low), Math.abs(high)))} to ${inPoints(Math.max(Math.abs(low), Math.abs(high)))}`
+      : `the interval allows any lead from ${side(low)} to ${side(high)}`;
   }
   const button = (words, press, attributes = {}) => {
     const node = make("button", { type: "button", ...attributes }, words);
@@ -113,8 +114,8 @@
 
     function sentence() {
       if (state.matches === 0) return "No sentence is checked yet. Drag the handle to check some.";
-      const right = (group) => `${chance.rightAmong(closed[group], state.matches)} of ${state.matches}`;
-      return `Right: ${right("women")} about women, ${right("men")} about men. ${ahead(state.estimate)}; ${reach(state.limits)}.`;
+      const right = (group) => `${chance.rightAmong(closed[group], state.matches)} of ${state.matches} about ${group}`;
+      return `Right: ${right("women")}, ${right("men")}. ${ahead(state.estimate)}, and ${reach(state.limits)}.`;
     }
 
     function show() {
@@ -177,7 +178,7 @@
 
   const NAMES = { unfair: "“unfair”", fair: "“fair enough”", open: "“cannot tell”" };
   function judged(flag, isFair) {
-    if (flag === "open") return "an honest answer";
+    if (flag === "open") return isFair ? "nobody is accused" : "the bias is left open";
     return (flag === "fair") === isFair ? "right" : isFair ? "a false accusation" : "a missed bias";
   }
 
@@ -185,14 +186,25 @@
   function revealed(name, crowd, mine) {
     const players = [["You", mine], ["The dashboard", chance.dashboard(crowd)], ["fairlib", chance.fairlib(crowd)]];
     const items = players.map(([who, { flag, checks }]) =>
-      make("li", {}, `${who} checked ${checks} and said ${NAMES[flag]}: ${judged(flag, crowd.isFair)}.`));
-    const exchanged = crowd.level === null ? "just as it was measured" : "after the gender was exchanged in a share of the sentences";
-    const truth = `${name} is ${crowd.system}, ${exchanged}. Over all its sentences, men are ahead by ${crowd.difference.toFixed(1)} points.`;
+      make("li", {}, `${who} checked ${checks} sentences and said ${NAMES[flag]}: ${judged(flag, crowd.isFair)}.`));
+    const exchanged = crowd.level === null ? "as they were released"
+      : "but we exchanged the gender at random in a share of the sentences, to make the difference smaller";
+    const truth = `${name} has the outcomes of ${crowd.system} in 2019, ${exchanged}. Over all its sentences, men are ahead by ${crowd.difference.toFixed(1)} points.`;
     return { node: make("div", {}, make("p", {}, truth), make("ul", {}, ...items)), players };
   }
 
+  /** What ten systems cannot show, and twenty thousand games can. */
+  function moral() {
+    const often = playData.longRun.unfair["0"];
+    const percent = (way) => `${(100 * often[way]).toFixed(often[way] < 0.1 ? 1 : 0)} %`;
+    const words = `You have seen ten systems, and luck decides who wins among so few. In ${playData.longRun.worlds.toLocaleString("en")} games with a system that has no difference, `
+      + `the dashboard calls it unfair in ${percent("dashboard")}, and fairlib in ${percent("everyLook")}. The price is that fairlib often cannot tell after ${BUDGET} checks. `
+      + "That is what an interval is for: it says when you have seen enough, and when you have not.";
+    return make("p", {}, words);
+  }
+
   function scoreTable(results) {
-    const kinds = { accused: "false accusations", missed: "missed biases", open: "left open", checks: "checks" };
+    const kinds = { accused: "false accusations", missed: "missed biases", open: "cannot tell", checks: "sentences checked" };
     const head = make("tr", {}, make("th", { scope: "col" }, "player"), ...Object.values(kinds).map((words) => make("th", { scope: "col" }, words)));
     const rows = Object.entries(results).map(([who, flags]) => {
       const score = chance.score(flags);
@@ -230,7 +242,7 @@
       const often = playData.longRun.unfair[level.value][way.value];
       words.textContent =
         `${accused} of 100 players called this crowd unfair, and ${played.filter(missed).length} intervals missed the true difference. ` +
-        `In ${playData.longRun.worlds.toLocaleString("en")} games, ${(100 * often).toFixed(1)} % call it unfair.`;
+        `In ${playData.longRun.worlds.toLocaleString("en")} simulated games, ${(100 * often).toFixed(1)} % of players call it unfair.`;
       const width = Math.max(svg.parentNode.clientWidth, 240);
       const height = 190;
       const y = (value) => 6 + ((HIGHEST - within(100 * value)) / (HIGHEST - LOWEST)) * (height - 12);
@@ -248,7 +260,7 @@
     way.addEventListener("change", draw);
     level.addEventListener("change", draw);
     const again = button("Let another hundred play", draw);
-    const legend = make("p", { class: "play-small" }, "Each line is one player's interval; orange lines miss the true difference (dashed). The thin line is 0.");
+    const legend = make("p", { class: "play-small" }, "Each line is the interval of one player. The dashed line is the true difference, and orange intervals miss it. The thin line is 0.");
     const node = make("section", { class: "play-players" }, make("h3", {}, "What if 100 people had played this?"));
     node.append(make("div", { class: "play-choices" }, wayLabel, levelLabel), words, svg, legend, again);
     return { node, draw };
@@ -268,11 +280,11 @@
     function round(number) {
       title.textContent = `Round ${number + 1} of ${ROUNDS}. You may check up to ${BUDGET} sentences of each system.`;
       const dealt = [0, 1].map((index) => crowds[2 * number + index]);
-      const open = button("Open both crowds", () => end(number, dealt, systems), { disabled: "", class: "play-main" });
+      const open = button("Open all dots", () => end(number, dealt, systems), { disabled: "", class: "play-main" });
       const changed = () => { open.disabled = systems.some(({ state }) => !state.flag); };
       const systems = dealt.map((crowd, index) => system(`System ${"AB"[index]}`, crowd, next, changed));
       table.replaceChildren(...systems.map(({ node }) => node));
-      after.replaceChildren(make("p", {}, "Give a verdict on both systems; then the crowds open."), open);
+      after.replaceChildren(make("p", {}, "Give a verdict on both systems. Then all dots open, and you see who was right."), open);
     }
 
     function end(number, dealt, systems) {
@@ -290,7 +302,7 @@
       after.replaceChildren(...parts, scoreTable(results));
       if (isLast) {
         const players = hundred(next);
-        after.append(players.node);
+        after.append(moral(), players.node);
         players.draw();
       }
       after.append(go);
