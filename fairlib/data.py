@@ -300,3 +300,23 @@ def _bundled(name: str) -> DataFrame:
     frame.attrs["source"] = "bundled"
     frame.attrs["title"] = facts["title"]
     return frame
+
+
+def write_text(text: str, path: str | Path | None) -> str:
+    """Return a text, after writing it to a file if there is a path.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    path : str or Path, optional
+        The file to write.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    if path is not None:
+        write_whole(Path(path), lambda target: target.write_text(text, "utf-8"))
+    return text

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from fairlib.atlas import page, planning, wording
+from fairlib.atlas import page, planning, web_page, wording
 from fairlib.atlas.answers import (
     PART,
     SET_ASIDE,
@@ -31,7 +31,7 @@ from fairlib.atlas.contents import Contents
 from fairlib.atlas.planning import LIKE_THESE, THESE, Setting
 from fairlib.atlas.scores import Scored, design_effect, groups_of, score
 from fairlib.checks import check_confidence, one_number
-from fairlib.data import write_whole
+from fairlib.data import write_text
 from fairlib.interval import Interval
 
 LEFT_OUT = "left out"
@@ -77,19 +77,19 @@ class BenchmarkReport(Contents):
         return page.as_text(self)
 
     def _repr_html_(self) -> str:
-        return page.render(self, framed=False)
+        return web_page.render(self, framed=False)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the report as one self-contained page, and write it to a file."""
-        return _written(page.render(self), path)
+        return write_text(web_page.render(self), path)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return all numbers and sentences as JSON, and write them to a file."""
-        return _written(page.as_json(self), path)
+        return write_text(page.as_json(self), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """Return a section for a model card, and write it to a file."""
-        return _written(page.as_markdown(self), path)
+        return write_text(page.as_markdown(self), path)
 
 
 def benchmark(
@@ -360,7 +360,8 @@ def _planned(card: Card, setting: Setting, table: DataFrame) -> BenchmarkReport:
 
 def _with_notes(report: BenchmarkReport, apart: int, unknown: int) -> BenchmarkReport:
     """Return a report that says how many answers are not part of its score."""
-    notes = []
+    items = 0 if report.counts is None else report.counts["items"]
+    notes = wording.missing_items(report.card, items)
     if apart > 0:
         notes.append(wording.other_scores(apart))
     if unknown > 0:
@@ -435,10 +436,3 @@ def _treatment(refused: str | float, card: Card) -> float | None:
         f"in [{low:g}, {high:g}]",
         lambda value: (value >= low) & (value <= high),
     )
-
-
-def _written(text: str, path: str | Path | None) -> str:
-    """Return a text, after writing it to a file if there is a path."""
-    if path is not None:
-        write_whole(Path(path), lambda target: target.write_text(text, "utf-8"))
-    return text

@@ -37,21 +37,27 @@ def main(arguments: list[str]) -> None:
             return
         if given.compare is not None:
             comparison = _comparison(given)
+            _write(comparison, given)
             print(_printable(str(comparison)), flush=True)
             _leave(parser, given, is_shown=comparison.difference.excludes(0))
             return
 
         report = _report(given)
-        for output in _OUTPUTS:
-            path = getattr(given, output)
-            if path is not None:
-                getattr(report, f"to_{output}")(path)
-                print(f"written: {path}", file=sys.stderr)
+        _write(report, given)
     except (ValueError, RuntimeError, OSError) as error:
         parser.exit(_ERROR, f"fairlib benchmark: {error}\n")
 
     print(_printable(str(report)), flush=True)
     _leave(parser, given, is_shown=report.conclusion == "shown")
+
+
+def _write(report: "BenchmarkReport | Comparison", given: argparse.Namespace) -> None:
+    """Write a report to the files that the arguments name."""
+    for output in _OUTPUTS:
+        path = getattr(given, output)
+        if path is not None:
+            getattr(report, f"to_{output}")(path)
+            print(f"written: {path}", file=sys.stderr)
 
 
 def _leave(
@@ -70,9 +76,6 @@ def _comparison(given: argparse.Namespace) -> "Comparison":
     card, file = _card_and_file(given)
     if file is None:
         raise ValueError("compare must come with the answers of two models, found one")
-    for output in _OUTPUTS:
-        if getattr(given, output) is not None:
-            raise ValueError(f"compare has no page, found --{output}")
     if given.refused is not None:
         raise ValueError(
             "compare must be without refused, because items without a readable answer "

@@ -66,3 +66,59 @@ class Contents:
     def smallest_bias(self) -> float:
         """The smallest bias that the benchmark can show, for clusters like these."""
         return planning.smallest_bias(self.planning)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """Two models on the same items of a benchmark.
+
+    Attributes
+    ----------
+    card : Card
+        The benchmark.
+    difference : Interval
+        The score of the first model minus that of the second, for clusters like these.
+    difference_these : Interval
+        The same for these clusters.
+    smallest_difference : float
+        About the smallest true difference that would be shown with this power: the
+        interval's half-width, enlarged as for a normal distribution.
+    items : int
+        How many items both models answered.
+    ties : int
+        On how many of these items the models have the same outcome.
+    only_first, only_second : int
+        How many items only one of the models answered; they do not count.
+    power : float
+        The probability that `smallest_difference` is for.
+    """
+
+    card: Card
+    difference: Interval
+    difference_these: Interval
+    smallest_difference: float
+    items: int
+    ties: int
+    only_first: int
+    only_second: int
+    power: float
+
+    @property
+    def verdict(self) -> str:
+        """The answer in whole sentences."""
+        low, high = (100 * end for end in (self.difference.low, self.difference.high))
+        if self.difference.excludes(0):
+            answer = "The two models differ on this benchmark"
+        else:
+            answer = "It is open which of the two models has the higher score"
+
+        left_out = self.only_first + self.only_second
+        return (
+            f"{answer}: the first minus the second is "
+            f"{100 * self.difference.estimate:.1f} points, with an interval from "
+            f"{low:.1f} to {high:.1f}. On {self.ties:,} of {self.items:,} items both "
+            f"have the same outcome; {left_out:,} items were answered by one model "
+            "only, and do not count. A true difference of about "
+            f"{100 * self.smallest_difference:.1f} points would be shown in "
+            f"{self.power:.0%} of samples."
+        )

@@ -1,19 +1,20 @@
-"""The report on a benchmark in other forms: text, page, data for programs, Markdown."""
+"""The report on a benchmark in other forms: text, data for programs, Markdown."""
 
 import json
 import re
 from dataclasses import asdict
-from html import escape
 from typing import Any
 
 import numpy as np
 from pandas import DataFrame
 
-from fairlib.atlas.contents import Contents
+from fairlib.atlas.cards import Card
+from fairlib.atlas.contents import Compared, Contents
 from fairlib.interval import Interval
 
 # The form of the JSON; the number goes up if a name in it changes its meaning.
 SCHEMA = "fairlib benchmark 1"
+SCHEMA_OF_COMPARISONS = "fairlib comparison 1"
 _TABLES = ("planning", "by_group", "comparisons", "refusals", "by_part")
 _INTERVALS = ("score", "score_these", "dependence")
 _HEADINGS = {
@@ -70,12 +71,9 @@ def as_json(report: Contents) -> str:
     report : Contents
         The report.
     """
-    card = asdict(report.card)
-    card.pop("parts")
-
     contents: dict[str, Any] = {
         "schema": SCHEMA,
-        "card": card,
+        "card": _card(report.card),
         "verdict": report.verdict,
         "conclusion": report.conclusion,
         "notes": list(report.notes),
@@ -83,6 +81,7 @@ def as_json(report: Contents) -> str:
         "smallest_bias": _number(report.smallest_bias),
         "counts": None if report.counts is None else dict(report.counts),
     }
+
     for name in _INTERVALS:
         contents[name] = _interval(getattr(report, name))
     for name in _TABLES:
@@ -91,30 +90,58 @@ def as_json(report: Contents) -> str:
     return json.dumps(contents, indent=1, default=str)
 
 
-def render(report: Contents, *, framed: bool = True) -> str:
-    """Return the page of a report.
+def comparison_as_markdown(comparison: Compared) -> str:
+    """Return a comparison of two models as a section for a model card.
 
     Parameters
     ----------
-    report : Contents
-        The report.
-    framed : bool, default True
-        Whether to return the whole page. A notebook shows it without its frame.
+    comparison : Compared
+        The comparison.
     """
-    title = escape(report.card.title)
-    parts = [f"<h2>{title}</h2>", f"<p><strong>{escape(report.verdict)}</strong></p>"]
-    parts += [f"<p>{escape(note)}</p>" for note in report.notes]
-    for name, table in _filled_tables(report).items():
-        parts.append(f"<h3>{_HEADINGS[name]}</h3>")
-        parts.append(table.to_html(index=False, float_format="{:.3f}".format, border=0))
+    intervals = {
+        "for clusters like these": comparison.difference,
+        "for these clusters": comparison.difference_these,
+    }
+    lines = [
+        f"## {_plain(comparison.card.title)}: two models",
+        "",
+        f"**{_plain(comparison.verdict)}**",
+        "",
+        "| first minus second | estimate | low | high |",
+        "| --- | --- | --- | --- |",
+    ]
 
-    body = "\n".join(parts)
-    if not framed:
-        return body
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>{title}</title></head>\n<body>{body}</body></html>\n"
-    )
+    for question, interval in intervals.items():
+        numbers = (interval.estimate, interval.low, interval.high)
+        lines.append(f"| {question} | " + " | ".join(map(_cell, numbers)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def comparison_as_json(comparison: Compared) -> str:
+    """Return a comparison of two models as JSON; undefined is null.
+
+    Parameters
+    ----------
+    comparison : Compared
+        The comparison.
+    """
+    contents = {
+        "schema": SCHEMA_OF_COMPARISONS,
+        "card": _card(comparison.card),
+        "verdict": comparison.verdict,
+        "difference": _interval(comparison.difference),
+        "difference_these": _interval(comparison.difference_these),
+        "smallest_difference": _number(comparison.smallest_difference),
+    }
+
+    for name in ("items", "ties", "only_first", "only_second", "power"):
+        contents[name] = getattr(comparison, name)
+    return json.dumps(contents, indent=1, default=str)
+
+
+def _card(card: Card) -> dict[str, Any]:
+    """Return a card as a dictionary, without its parts."""
+    return {name: value for name, value in asdict(card).items() if name != "parts"}
 
 
 def _filled_tables(report: Contents) -> dict[str, DataFrame]:

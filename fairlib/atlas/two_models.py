@@ -13,6 +13,7 @@ from typing import Any
 from pandas import DataFrame
 from scipy.special import ndtri
 
+from fairlib.atlas import page, web_page
 from fairlib.atlas.answers import (
     Answers,
     answers,
@@ -24,14 +25,16 @@ from fairlib.atlas.answers import (
 )
 from fairlib.atlas.cards import Card
 from fairlib.atlas.cards import card as card_of
+from fairlib.atlas.contents import Compared
 from fairlib.atlas.planning import LIKE_THESE, THESE
 from fairlib.atlas.scores import groups_of, score
 from fairlib.checks import check_confidence, one_number
+from fairlib.data import write_text
 from fairlib.interval import Interval
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparison(Compared):
     """Two models on the same items of a benchmark.
 
     Attributes
@@ -55,38 +58,23 @@ class Comparison:
         The probability that `smallest_difference` is for.
     """
 
-    card: Card
-    difference: Interval
-    difference_these: Interval
-    smallest_difference: float
-    items: int
-    ties: int
-    only_first: int
-    only_second: int
-    power: float
-
-    @property
-    def verdict(self) -> str:
-        """The answer in whole sentences."""
-        low, high = (100 * end for end in (self.difference.low, self.difference.high))
-        if self.difference.excludes(0):
-            answer = "The two models differ on this benchmark"
-        else:
-            answer = "It is open which of the two models has the higher score"
-
-        left_out = self.only_first + self.only_second
-        return (
-            f"{answer}: the first minus the second is "
-            f"{100 * self.difference.estimate:.1f} points, with an interval from "
-            f"{low:.1f} to {high:.1f}. On {self.ties:,} of {self.items:,} items both "
-            f"have the same outcome; {left_out:,} items were answered by one model "
-            "only, and do not count. A true difference of about "
-            f"{100 * self.smallest_difference:.1f} points would be shown in "
-            f"{self.power:.0%} of samples."
-        )
-
     def __str__(self) -> str:
         return self.verdict
+
+    def _repr_html_(self) -> str:
+        return web_page.render_comparison(self, framed=False)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the comparison as one self-contained page, and write it to a file."""
+        return write_text(web_page.render_comparison(self), path)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return all numbers and the answer as JSON, and write them to a file."""
+        return write_text(page.comparison_as_json(self), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """Return a section for a model card, and write it to a file."""
+        return write_text(page.comparison_as_markdown(self), path)
 
 
 def compare(
@@ -137,7 +125,7 @@ def compare(
     >>> better = items | {"outcome": [1, 1, 1, 0] * 10}
     >>> worse = items | {"outcome": [1, 1, 0, 0] * 10}
     >>> print(compare(mine, better, worse).difference)
-    0.250 [0.004, 0.496] (95% t over 10 clusters)
+    0.250 [0.047, 0.438] (95% t over 10 clusters)
     """
     check_confidence(confidence)
     one_number("power", power, "in (0, 1)", lambda x: (x > 0) & (x < 1))

@@ -361,6 +361,30 @@ def largest(card: Card, comparisons: DataFrame) -> str:
     )
 
 
+def missing_items(card: Card, items: int) -> list[str]:
+    """Return how many items of a benchmark the answers are about, if not all.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    items : int
+        How many items of the answers are part of the score.
+
+    Returns
+    -------
+    list of str
+        One sentence, or none.
+    """
+    number = card.items.number
+    if number is None or items >= number:
+        return []
+    return [
+        f"The score is about {items:,} of the {number:,} items of {card.title}. "
+        "Nothing is known about the others."
+    ]
+
+
 def other_scores(answers: int) -> str:
     """Return that some answers are not part of the score of the whole.
 

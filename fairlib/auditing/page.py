@@ -8,13 +8,13 @@ escapes all that it is given.
 import json
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import jinja2
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from fairlib.auditing import look
 from fairlib.auditing.compared import Compared
 from fairlib.auditing.conclusions import FAILING_VERDICTS, Conclusions
 from fairlib.auditing.findings import Finding
@@ -314,14 +314,7 @@ def _is_missing(value: float) -> bool:
 
 def _environment() -> jinja2.Environment:
     """Return the environment of the template, with the words that it uses."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
+    environment = look.environment()
     environment.filters.update(
         bare=_bare,
         by_difference=_by_difference,
@@ -335,7 +328,6 @@ def _environment() -> jinja2.Environment:
         share=_share_of_audits,
         short=short,
         signed=_signed,
-        thousands="{:,}".format,
     )
     environment.tests.update(finite=_is_finite, missing=_is_missing)
 

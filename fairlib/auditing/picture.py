@@ -94,15 +94,46 @@ def _row(finding: Finding, axis: _Axis, *, top: int) -> list[str]:
     if len(name) > _LONGEST_LABEL:
         name = f"{name[: _LONGEST_LABEL - 1]}…"
 
+    return drawn_interval(
+        name,
+        places=(
+            axis.place(finding.low),
+            axis.place(finding.difference),
+            axis.place(finding.high),
+        ),
+        kind=finding.verdict,
+        top=top,
+    )
+
+
+def drawn_interval(
+    label: str, *, places: tuple[float, float, float], kind: str, top: int
+) -> list[str]:
+    """Draw one interval under its name; its dot is filled if something is shown.
+
+    Parameters
+    ----------
+    label : str
+        The name, which is written above the interval.
+    places : tuple of float
+        How far to the right the lower end, the dot and the upper end lie.
+    kind : str
+        "shown", or another class of the page's style, which gives the colour.
+    top : int
+        How far down the name begins.
+
+    Returns
+    -------
+    list of str
+        Elements of an SVG picture.
+    """
+    low, dot, high = places
     y = top + 32
-    low = axis.place(finding.low)
-    high = axis.place(finding.high)
-    dot = axis.place(finding.difference)
-    fill = "currentColor" if finding.verdict == "shown" else "var(--ground)"
+    fill = "currentColor" if kind == "shown" else "var(--ground)"
     return [
         f'<text x="{WIDTH / 2}" y="{top + 17}" text-anchor="middle">'
-        f"{escape(safe(name))}</text>",
-        f'<g class="{finding.verdict}" stroke="currentColor" stroke-width="2">',
+        f"{escape(safe(label))}</text>",
+        f'<g class="{kind}" stroke="currentColor" stroke-width="2">',
         f'<line x1="{low}" x2="{high}" y1="{y}" y2="{y}"/>',
         f'<line x1="{low}" x2="{low}" y1="{y - 4}" y2="{y + 4}"/>',
         f'<line x1="{high}" x2="{high}" y1="{y - 4}" y2="{y + 4}"/>',

@@ -33,7 +33,7 @@ from fairlib.auditing.questions import Questions, questions_about
 from fairlib.auditing.setting import Setting
 from fairlib.auditing.wording import plain
 from fairlib.checks import check_word
-from fairlib.data import write_whole
+from fairlib.data import write_text
 
 _FIGURES = ("comparisons", "calibration", "thresholds")
 
@@ -262,7 +262,7 @@ class Report:
         str
             The page. It loads nothing from elsewhere and runs no script.
         """
-        return _written(page.render(self.conclusions, framed=True), path)
+        return write_text(page.render(self.conclusions, framed=True), path)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the verdict, the findings and all comparisons as JSON.
@@ -277,7 +277,7 @@ class Report:
         str
             The JSON text; numbers that are missing or infinite are null.
         """
-        return _written(page.as_json(self.conclusions), path)
+        return write_text(page.as_json(self.conclusions), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """Return the verdict and the findings as a section for a model card.
@@ -292,7 +292,7 @@ class Report:
         str
             The section, as Markdown.
         """
-        return _written(page.as_markdown(self.conclusions), path)
+        return write_text(page.as_markdown(self.conclusions), path)
 
     def plot(self, kind: str = "comparisons"):
         """Draw one of three figures.
@@ -348,15 +348,6 @@ class Report:
         findings = [f"- {finding}" for finding in self.findings]
         lines = [self.summary, self.verdict, *answers, *findings, *self.aside]
         return "\n".join(map(plain, lines))
-
-
-def _written(text: str, path: str | Path | None) -> str:
-    """Write a text to `path` if there is one, and return it."""
-    if path is not None:
-        write_whole(
-            Path(path), lambda beside: beside.write_text(text, encoding="utf-8")
-        )
-    return text
 
 
 def audit(

@@ -302,7 +302,7 @@ def test_options_of_bbq_are_enough():
     report = fairlib.benchmark("bbq", frame)
     assert report.counts["refused"] + 3 <= 7  # some are answers to other questions
     assert report.by_part["part"].tolist() == ["age", "age_disambiguated"]
-    assert "1,840 answers belong to parts" in report.notes[0]
+    assert "1,840 answers belong to parts" in report.notes[1]
     assert report.score.estimate == pytest.approx(0, abs=0.06)
     one = fairlib.benchmark("bbq", frame, part="age_disambiguated")
     assert one.card.score.kind == "difference"

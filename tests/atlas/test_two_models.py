@@ -113,7 +113,6 @@ def test_the_command_compares_two_models(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--html", "page.html"], "compare has no page"),
         (["--refused", "0"], "compare must be without refused"),
     ],
 )

@@ -5,8 +5,8 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
+from html_pages import ELEMENTS, HOSTILE, Page
 from test_auditing import BINARY, people
-from test_auditing_page import ELEMENTS, HOSTILE, Page
 
 import fairlib
 

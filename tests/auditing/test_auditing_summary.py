@@ -1,9 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from html_pages import Page
 from sklearn.metrics import roc_auc_score
 from test_auditing import BINARY, people
-from test_auditing_page import Page
 
 import fairlib
 from fairlib.auditing import summary
