@@ -60,6 +60,11 @@ if address:
         "binderhub_url": "https://mybinder.org",
         "colab_url": "https://colab.research.google.com",
     }
+templates_path = ["_templates"]
+html_sidebars = {
+    "**": ["home.html", "search-button-field.html", "sbt-sidebar-nav.html"],
+}
+html_search_scorer = str(HERE / "search_order.js")
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "_static/favicon.svg"
@@ -144,12 +149,19 @@ def _escaped(line: str) -> str:
     return "".join(parts)
 
 
-def without_icon_font(app, exception) -> None:
-    """Take the theme's script of icons, 1.5 MB, out of the pages; site.css has ours."""
+# The theme's script of icons has 1.5 MB; site.css has ours.
+ICONS = r"scripts/fontawesome\.js"
+# The theme loads what searches, 70 kB as sent, in every page; only one page searches.
+SEARCHES = r"_static/searchtools\.js|_static/language_data\.js|searchindex\.js"
+
+
+def without_unused_scripts(app, exception) -> None:
+    """Take the scripts out of the pages that these do not use."""
     if exception:
         return
-    script = re.compile(r"<script[^>]*scripts/fontawesome\.js[^>]*></script>\n?")
     for page in Path(app.outdir).rglob("*.html"):
+        unused = ICONS if page.name == "search.html" else f"{ICONS}|{SEARCHES}"
+        script = re.compile(rf'[ ]*<script[^>]*"[^"]*({unused})[^>]*></script>\n?')
         text = page.read_text(encoding="utf-8")
         page.write_text(script.sub("", text), encoding="utf-8")
     for path in Path(app.outdir, "_static").rglob("*"):
@@ -160,7 +172,7 @@ def without_icon_font(app, exception) -> None:
 def setup(app) -> None:
     """Let Sphinx pass every docstring through `as_rst`, and formulas through MathML."""
     app.connect("autodoc-process-docstring", as_rst)
-    app.connect("build-finished", without_icon_font)
+    app.connect("build-finished", without_unused_scripts)
     app.add_html_math_renderer(
         "mathml",
         (mathematics.visit_math, None),

@@ -83,6 +83,7 @@ DOCUMENTS = (
     "CONTRIBUTING.md",
 )
 PICTURES = ("bias_or_luck.svg", "audit_page.png")
+EMPTY_HEADING = re.compile(r"<th(\s[^>]*)?>(?:\s|&nbsp;)*</th>")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 DRAWN = {
     "code_prompt_show": "Show how it is drawn",
@@ -187,7 +188,7 @@ def outputs_of(
         if WIDGET in data:
             continue
         if not (saves_figures and "image/png" in data):
-            kept.append(output)
+            kept.append(_with_named_headings(output))
         elif names:
             figure = figures / f"{names.pop(0)}.svg"
             kept.append(_html(figure_html(figure, above=above)))
@@ -196,6 +197,14 @@ def outputs_of(
         _html(figure_html(figures / f"{name}.svg", above=above)) for name in names
     ]
     return not_shown + kept
+
+
+def _with_named_headings(output):
+    """Return an output whose table has no empty headings: they become empty cells."""
+    if "text/html" not in output.get("data", {}):
+        return output
+    html = EMPTY_HEADING.sub(r"<td\1></td>", output.data["text/html"])
+    return nbformat.from_dict(output | {"data": output.data | {"text/html": html}})
 
 
 def _html(text: str):

@@ -145,6 +145,14 @@ def test_pictures_become_figures_in_their_order_with_captions_as_text(figures):
     assert "two.svg" in second.data["text/html"] and "image/png" not in second.data
 
 
+def test_a_heading_without_words_is_an_ordinary_cell(figures):
+    table = "<thead><tr><th></th><th class='x'> </th><th>n</th></tr></thead>"
+    output = new_output("display_data", data={"text/html": table})
+    cell = shown(code("show()", output), figures=figures).cells[-1]
+    expected = "<thead><tr><td></td><td class='x'></td><th>n</th></tr></thead>"
+    assert cell.outputs[0].data["text/html"] == expected
+
+
 def test_a_formula_that_would_be_shown_as_it_is_stops_the_site():
     assert "<mfrac>" in prepare.mathml(r"\frac{1}{2}")
     with pytest.raises(ValueError, match="MathML cannot be made of"):

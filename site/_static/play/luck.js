@@ -147,7 +147,7 @@
 
     const pictures = Object.entries(groups).map(([group, { canvas }]) => make("figure", {}, canvas, make("figcaption", {}, group)));
     const handle = make("label", { class: "play-handle" }, make("span", {}, "Check more sentences →"), slider);
-    const node = make("section", { class: "play-system", "aria-label": name }, make("h3", {}, name));
+    const node = make("section", { class: "play-system", "aria-label": name }, make("h2", {}, name));
     node.append(make("div", { class: "play-crowd" }, ...pictures), handle, words, live, picture.svg, flags);
     new ResizeObserver(show).observe(node);
     new MutationObserver(show).observe(document.documentElement, { attributeFilter: ["data-theme"] });
@@ -261,7 +261,7 @@
     level.addEventListener("change", draw);
     const again = button("Let another hundred play", draw);
     const legend = make("p", { class: "play-small" }, "Each line is the interval of one player. The dashed line is the true difference, and orange intervals miss it. The thin line is 0.");
-    const node = make("section", { class: "play-players" }, make("h3", {}, "What if 100 people had played this?"));
+    const node = make("section", { class: "play-players" }, make("h2", {}, "What if 100 people had played this?"));
     node.append(make("div", { class: "play-choices" }, wayLabel, levelLabel), words, svg, legend, again);
     return { node, draw };
   }

@@ -107,7 +107,7 @@
     const pictures = ["missed", "flagged"].map(() => make("svg", { role: "img" }));
     const titles = ["Missed: of those charged again, called low risk", "Falsely flagged: of those not charged again, called high risk"];
     place.replaceChildren(form, make("div", { class: "play-two" }, ...crowds.map(({ figure }) => figure)), words);
-    pictures.forEach((picture, index) => place.append(make("div", {}, make("h4", {}, titles[index]), picture)));
+    pictures.forEach((picture, index) => place.append(make("div", {}, make("h3", {}, titles[index]), picture)));
 
     function draw() {
       const given = Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, Number(value)]));
