@@ -12,7 +12,7 @@ from html import escape
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtrit
 
 from fairlib.checks import check_confidence, checked
 
@@ -196,8 +196,8 @@ def over_runs(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
 
     runs = value_of_run.size
     mean = value_of_run.mean()
-    t = stats.t.ppf((1 + confidence) / 2, runs - 1)
-    margin = t * stats.sem(value_of_run)
+    t = stdtrit(runs - 1, (1 + confidence) / 2)
+    margin = t * (value_of_run.std(ddof=1) / np.sqrt(runs))
 
     return Interval(
         estimate=float(mean),

@@ -101,3 +101,13 @@ def test_reading_a_bundled_table_imports_no_recipe_and_no_statistics():
         for name in loaded
         if name.startswith(("fairlib.recipes", "scipy", "statsmodels", "sklearn"))
     ]
+
+
+def test_an_audit_is_imported_without_what_takes_longest_in_scipy():
+    code = "import fairlib.auditing.report, sys; print(*sys.modules)"
+    loaded = subprocess.check_output(
+        [sys.executable, "-c", code], cwd=ROOT, text=True
+    ).split()
+    assert "fairlib.auditing.odds" in loaded
+    assert "scipy.special" in loaded
+    assert not {"scipy.stats", "scipy.optimize", "scipy.sparse"} & set(loaded)

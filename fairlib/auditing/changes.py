@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from pandas import DataFrame
-from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from fairlib.auditing import comparing
 from fairlib.auditing.claims import decide_with_levels
@@ -140,7 +140,7 @@ def _p(rows: DataFrame) -> np.ndarray:
     more, fewer, n = (rows[name].to_numpy() for name in ("more", "fewer", "n"))
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.abs(rows["change"]) / rows["error"]
-        of_sources = np.where(rows["error"] > 0, 2 * stats.t.sf(t, rows["freedom"]), 1)
+        of_sources = np.where(rows["error"] > 0, 2 * stdtr(rows["freedom"], -t), 1)
     of_cases = change_p(more, fewer, np.maximum(n, 1))
     return np.where(rows["method"] == "sources", of_sources, of_cases)
 
@@ -152,7 +152,7 @@ def _ends(rows: DataFrame, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     is_by_source = rows["method"] == "sources"
     with np.errstate(invalid="ignore"):
-        margin = stats.t.isf(level / 2, rows["freedom"]) * rows["error"]
+        margin = -stdtrit(rows["freedom"], level / 2) * rows["error"]
     low_by_source = np.maximum(rows["change"] - margin, -1)
     high_by_source = np.minimum(rows["change"] + margin, 1)
     return (

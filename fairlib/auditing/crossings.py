@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtr
 
 from fairlib.auditing.counts import Counts
 from fairlib.auditing.questions import Question, Questions
@@ -89,7 +89,7 @@ def interaction(counts: Counts, question: Question, group: int) -> tuple[float, 
     more = float(sign @ mean)
     if variance <= 0:
         return more, float(abs(more) < 1e-12)
-    return more, float(2 * stats.t.sf(abs(more) / np.sqrt(variance), freedom))
+    return more, float(2 * stdtr(freedom, -abs(more) / np.sqrt(variance)))
 
 
 def _corner_of_cells(counts: Counts, question: Question, group: int) -> np.ndarray:

@@ -8,7 +8,6 @@ groups.
 
 import numpy as np
 from numpy import ndarray
-from scipy.sparse import csr_array
 
 from fairlib.auditing.comparing import Contrast, from_moments, from_shares
 from fairlib.auditing.groups import Family
@@ -72,6 +71,9 @@ def _over_sources(sums: Sums, family: Family):
 
     mean = by_group(k) / by_group(n)
     residual = k - np.nan_to_num(mean)[group_of_pair] * n
+    # Only data with sources need sparse matrices.
+    from scipy.sparse import csr_array
+
     shape = (int(source_of_pair.max()) + 1, len(family))
     residuals = csr_array((residual, (source_of_pair, group_of_pair)), shape=shape)
     return moment, (residuals.T @ residuals).toarray()

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 from scipy.special import ndtr, ndtri
-from scipy.stats import studentized_range
 
 from fairlib.auditing import claims, comparing
 from fairlib.auditing.comparing import Contrast
@@ -26,6 +25,7 @@ from fairlib.auditing.groups import Family, large_enough, named_families
 from fairlib.auditing.questions import Questions
 from fairlib.auditing.rates import RATES
 from fairlib.auditing.sums import Sums
+from fairlib.intervals.ranges import quantile_of_range, tail_of_range
 
 # Pairs of more groups would take minutes.
 MOST_GROUPS = 60
@@ -82,7 +82,7 @@ class _Pairs:
             return bonferroni
 
         largest_range = -np.sqrt(2) * ndtri(p_of_pair / 2)
-        p_of_range = studentized_range.sf(largest_range, self.groups, np.inf)
+        p_of_range = tail_of_range(largest_range, groups=self.groups)
         is_reliable = p_of_range > _SMALLEST_P_OF_RANGE
         return np.where(
             is_reliable, np.fmin(bonferroni, np.clip(p_of_range, 0, 1)), bonferroni
@@ -92,7 +92,7 @@ class _Pairs:
         """Return intervals of the absolute differences, which hold together."""
         level = alpha / len(self.group)
         if self.are_independent and self.groups > 2:
-            quantile = studentized_range.isf(alpha, self.groups, np.inf)
+            quantile = quantile_of_range(alpha, groups=self.groups)
             level = max(level, 2 * ndtr(-quantile / np.sqrt(2)))
 
         low, high = comparing.ends(self.contrast, level)

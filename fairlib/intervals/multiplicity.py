@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from fairlib.checks import checked
 from fairlib.intervals.proportions import limits
@@ -186,11 +185,28 @@ def discoveries(
     )
     extreme_draws = np.round(p_values[known] * (draws + 1)) - 1
     low, high = limits(extreme_draws, draws, (1 - certain) / 2)
-    is_finding = stats.false_discovery_control(np.clip(high, 0, 1)) <= rate
-    may_be_finding = stats.false_discovery_control(np.clip(low, 0, 1)) <= rate
+    is_finding = _benjamini_hochberg(np.clip(high, 0, 1)) <= rate
+    may_be_finding = _benjamini_hochberg(np.clip(low, 0, 1)) <= rate
 
     verdicts = np.full(p_values.shape, "undecided")
     verdicts[known] = np.select(
         [is_finding, ~may_be_finding], ["yes", "no"], default="undecided"
     )
     return verdicts
+
+
+def _benjamini_hochberg(p_values: ndarray) -> ndarray:
+    """Return the smallest false discovery rate at which each p-value is a finding.
+
+    The k-th smallest of m p-values is multiplied by m / k, and none may be above the
+    adjusted value of a larger one (Benjamini and Hochberg 1995, procedure 1).
+    """
+    questions = len(p_values)
+    descending = np.argsort(p_values)[::-1]
+    rank = np.arange(questions, 0, -1)
+
+    adjusted = np.empty(questions)
+    adjusted[descending] = np.minimum.accumulate(
+        p_values[descending] * (questions / rank)
+    )
+    return np.clip(adjusted, 0, 1)

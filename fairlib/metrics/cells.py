@@ -16,7 +16,6 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 from numpy import ndarray
-from scipy import sparse
 
 from fairlib.metrics.draws import Draws
 from fairlib.metrics.examples import Examples
@@ -367,9 +366,11 @@ class Cells:
         The weight of a source is the same for all its groups. It is therefore left out
         here, and counts when sources are averaged.
         """
+        from scipy.sparse import csr_array
+
         replicates, units, groups = self.shape
         terms = draws.term_group.shape[1]
-        table = sparse.csr_array(
+        table = csr_array(
             (numbers, (self.unit, self.examples.term)), shape=(units, terms)
         )
 
@@ -383,10 +384,12 @@ class Cells:
 
     def _total_of_groups(self, numbers: ndarray, draws: Draws) -> ndarray:
         """Sum under draws in each group, where sources and terms have weights."""
+        from scipy.sparse import csr_array
+
         replicates, _, groups = self.shape
         sources = draws.source_weight.shape[1]
         terms = draws.term_group.shape[1]
-        table = sparse.csr_array(
+        table = csr_array(
             (numbers, (self.examples.term, self.examples.source)),
             shape=(terms, sources),
         )

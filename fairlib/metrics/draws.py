@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy import ndarray
 from numpy.random import Generator
-from scipy import stats
 
 from fairlib.metrics.examples import Examples
 
@@ -156,10 +155,13 @@ def _exchanged_counts(
             f"count: {cases:,} examples, more than the {MOST:,} to exchange at most"
         )
 
+    # Importing this takes longer than most measurements that draw nothing.
+    from scipy.stats import random_table as table_with_margins
+
     table = count.reshape(len(examples.groups), -1)
     parts = _parts_of_table(examples, table, given)
     random_tables = [
-        stats.random_table(table[part].sum(axis=1), table[part].sum(axis=0))
+        table_with_margins(table[part].sum(axis=1), table[part].sum(axis=0))
         for part in parts
     ]
 

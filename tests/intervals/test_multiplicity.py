@@ -113,6 +113,14 @@ def test_family_wise_error_is_at_most_the_level_under_permutation():
     assert errors / 1000 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1000)
 
 
+def test_adjusted_p_values_are_those_of_scipy():
+    rng = np.random.default_rng(0)
+    for questions in (1, 2, 7, 40):
+        p = np.round(rng.random(questions) ** 3, 2)  # some are equal
+        adjusted = multiplicity._benjamini_hochberg(p)
+        np.testing.assert_array_equal(adjusted, stats.false_discovery_control(p))
+
+
 def test_discoveries_hardly_change_with_the_seed():
     """A seed decided with 200 draws; what is certain now agrees with the true p."""
     truth = np.concatenate([np.full(20, 1e-4), np.linspace(0.02, 1, 220)])
