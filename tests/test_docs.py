@@ -1,12 +1,14 @@
 """What the pages in docs/ say of the ledger, notebooks and works is true."""
 
 import re
+from html import unescape
 
 import nbformat
 import pandas as pd
 import play
 import pytest
 from notebook_cells import LESSONS
+from PIL import Image
 
 import fairlib
 from fairlib import atlas, ledger
@@ -180,6 +182,17 @@ def test_the_readme_explains_the_picture_of_the_game():
     low, high = map(float, re.findall(r"Interval: (-?\d+) to (\d+)", drawn)[0])
     assert low < 0 < high
     assert "Here it contains 0" in words
+
+
+def test_the_picture_of_an_audit_shows_the_report_as_it_is():
+    # `python site/report_picture.py` takes the picture anew.
+    with Image.open(ROOT / "docs" / "audit_page.png") as picture:
+        visible = picture.text["Description"].splitlines()
+    report = ROOT / "figures" / "dossier" / "11_report.html"
+    text = unescape(re.sub(r"<[^>]+>", "", report.read_text(encoding="utf-8")))
+    words = " ".join(text.split())
+    assert len(visible) > 10
+    assert [line for line in visible if line not in words] == []
 
 
 def test_teachers_find_notes_on_every_lesson_and_links_that_lead_somewhere():
