@@ -204,7 +204,7 @@
   }
 
   function scoreTable(results) {
-    const kinds = { accused: "false accusations", missed: "missed biases", open: "cannot tell", checks: "checked" };
+    const kinds = { accused: "wrongly accused", missed: "bias missed", open: "cannot tell", checks: "checked" };
     const head = make("tr", {}, make("th", { scope: "col" }, "player"), ...Object.values(kinds).map((words) => make("th", { scope: "col" }, words)));
     const rows = Object.entries(results).map(([who, flags]) => {
       const score = chance.score(flags);
