@@ -56,7 +56,10 @@
       ? ` The design effect cannot exceed the size of a cluster, here ${size.toFixed(1)}, so that is used.` : "";
     const few = clusters && clusters <= SIMULATED
       ? " With 60 clusters or fewer, this formula promises too much. In Python, fairlib.benchmark simulates such designs." : "";
-    const words = `The smallest bias that is sure to be shown: ${points(bias)}. ${need}${capped}${few}`;
+    const often = `in ${Math.round(100 * options.power)} % of samples`;
+    const smallest = Number.isNaN(bias) ? `No bias is shown ${often}.`
+      : `A bias of ${points(bias)} is shown ${often}; smaller ones are shown less often.`;
+    const words = `${smallest} ${need}${capped}${few}`;
 
     const factors = Array.from({ length: 17 }, (_, step) => 10 ** (-1 + step / 8));
     const curve = factors.map((factor) => {

@@ -12,7 +12,8 @@
     newcombe: "Newcombe",
   };
   const always = (name) => !["miettinen_nurminen", "newcombe"].includes(name); // holds for any number of examples
-  const listed = (names) => names.map((name) => NAMES[name]).join(", ") || "none";
+  const listed = (names, kind) => (names.length === 0 ? `None of the other ${kind} excludes 0.`
+    : `Of the other ${kind}, ${names.map((name) => NAMES[name]).join(", ")} exclude${names.length === 1 ? "s" : ""} 0.`);
 
   function picture(width, found, difference) {
     const ends = [0, ...Object.values(found).flat()];
@@ -44,14 +45,13 @@
     const found = Object.fromEntries(methods.map(([name, method]) => [name, method(...counts, alpha)]));
     const difference = xA / nA - xB / nB;
     const off = Object.keys(found).filter((name) => found[name][0] > 0 || found[name][1] < 0);
-    const decided = off.length === 0 ? "Every interval drawn below contains 0."
-      : `Of the other intervals with a guarantee for any sample size, these exclude 0: ${listed(off.filter(always))}. `
-        + `Of those that need large groups: ${listed(off.filter((name) => !always(name)))}.`;
+    const decided = off.length === 0 ? "All intervals below contain 0."
+      : `${listed(off.filter(always), "intervals that have a guarantee for any sample size")} ${listed(off.filter((name) => !always(name)), "intervals that need large groups")}`;
     const side = exact.side(...counts, alpha);
     const verdicts = { above: "excludes 0: group A has more errors", below: "excludes 0: group B has more errors", no: "contains 0" };
-    const byDefault = side === null ? "Groups this large take too long in a page; fairlib's exact interval is computed in Python."
-      : `fairlib's default, the exact interval, ${verdicts[side]}.`;
-    const words = `Group A errs in ${xA} of ${nA}, group B in ${xB} of ${nB}: a difference of `
+    const byDefault = side === null ? "The groups are too large for a page to decide whether the exact interval excludes 0; use fairlib.disparity_interval in Python."
+      : `The exact interval, which is fairlib's default, ${verdicts[side]}.`;
+    const words = `Group A has ${xA} errors in ${nA} examples, and group B has ${xB} in ${nB}: a difference of `
         + `${signed(100 * difference, 1)} points. ${byDefault} ${decided}`;
     const alt = Object.entries(found).map(([name, [from, to]]) => `${NAMES[name]} ${signed(from)} to ${signed(to)}`);
     const height = ROW * methods.length + 32;

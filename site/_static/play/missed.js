@@ -124,12 +124,12 @@
       const verdict = (kind) => {
         const [a, b] = parts.map((part) => part[kind]);
         const [low, high] = numbers.METHODS.newcombe(a.count, a.of, b.count, b.of, 0.05);
-        const difference = `${Math.round(100 * (a.share - b.share))} points`.replace("-", "−");
-        const isShown = low > 0 || high < 0;
-        return `${kind === "missed" ? "Missed" : "Falsely flagged"}: ${percent(a.share)} against ${percent(b.share)}, a difference of ${difference}; ` +
-          (isShown ? "these people show that the groups differ." : "with so few people, that may be luck.");
+        const ends = [low, high].map((end) => Math.round(100 * end).toString().replace("-", "−")).join(" to ");
+        const meaning = low > 0 || high < 0 ? "excludes 0, so these people show a difference" : "contains 0, so it may be luck";
+        return `${kind === "missed" ? "Missed, among those charged again" : "Falsely flagged, among those not charged again"}: ${percent(a.share)} of ${a.name} and ${percent(b.share)} of ${b.name}. ` +
+          `The interval of the difference, ${ends} points, ${meaning}.`;
       };
-      words.textContent = `${groups.map(({ name }) => name).join(" against ")}. ${verdict("missed")} ${verdict("flagged")}`;
+      words.textContent = `${verdict("missed")} ${verdict("flagged")}`;
       pictures.forEach((picture, index) => {
         const kind = ["missed", "flagged"][index];
         const said = parts.map((part) => `${part[kind].name} ${percent(part[kind].share)}, interval ${part[kind].limits.map(percent).join(" to ")}`).join("; ");
