@@ -10,7 +10,7 @@ from pandas import DataFrame
 from fairlib.auditing.findings import strongest
 from fairlib.auditing.parts import Parts
 from fairlib.auditing.sentences import apart
-from fairlib.auditing.wording import counted
+from fairlib.auditing.wording import counted, joined
 
 COLUMNS = (
     "attribute",
@@ -76,7 +76,9 @@ def _answer(parts: Parts, attribute: str) -> dict[str, object]:
     if len(shown):
         row = strongest(shown, parts.questions)
         answer = _without_errors(row, tested)
-        answer += f"{_rate(row)} {apart(row)}{_whose(row, attribute)}; "
+        rate = parts.questions.setting.every_rate[row.rate]
+        answer += f"{rate.topic(row.class_name)} are {apart(row)}"
+        answer += f"{_whose(row, attribute)}; "
         answer += _rest(len(shown) - 1, metrics, further)
         return counts | {
             "answer": answer,
@@ -92,7 +94,8 @@ def _answer(parts: Parts, attribute: str) -> dict[str, object]:
         }
 
     if beside:
-        answer = f"no rate is shown to differ, but {', '.join(beside[:3])}"
+        answer = "no rate is shown to differ by itself, but there is strong evidence "
+        answer += f"of differences in {', '.join(beside[:3])}"
         if len(beside) > 3:
             answer += f" and {counted(len(beside) - 3, 'more metrics')}"
         return counts | {"answer": answer, "verdict": "shown"}
@@ -103,14 +106,24 @@ def _answer(parts: Parts, attribute: str) -> dict[str, object]:
         return counts | {"answer": answer, "verdict": "none"}
 
     small = int((tested["verdict"] == "small").sum())
-    number = f"{small or 'none'} of {len(tested):,}"
-    if small == len(tested):
-        number = "each"
-    answer = f"no difference shown; {number} ruled out to be as large as the margin"
+    answer = f"no difference is shown; {_ruled_out(small, len(tested))}"
     if untested := len(of_attribute) - len(tested):
         answer += f"; {untested:,} could not be tested"
     verdict = "small" if small == len(tested) else "open"
     return counts | {"answer": answer, "verdict": verdict}
+
+
+def _ruled_out(small: int, tested: int) -> str:
+    """Say in how many comparisons a difference as large as the margin is ruled out."""
+    large = "a difference as large as the margin"
+    if small == tested:
+        return f"each comparison rules out {large}"
+    if tested == 1:
+        return f"the one comparison does not rule out {large}"
+    if not small:
+        return f"none of the {tested:,} comparisons rules out {large}"
+    rule = "rules" if small == 1 else "rule"
+    return f"{small:,} of the {tested:,} comparisons {rule} out {large}"
 
 
 def _without_errors(row, tested: DataFrame) -> str:
@@ -121,25 +134,25 @@ def _without_errors(row, tested: DataFrame) -> str:
     return "no error rate is shown to differ; "
 
 
-def _rate(row) -> str:
-    """Name a rate; the class only where there may be several."""
-    return f"{row.rate} ({row.class_name})" if row.class_name else row.rate
-
-
 def _whose(row, attribute: str) -> str:
     """Name the group that is worse off, and those it is compared with."""
     group = row.group.removeprefix(f"{attribute} = ")
     against = row.against.removeprefix(f"{attribute} = ")
     more = "more" if row.difference > 0 else "less"
-    return f" ({more} for {group} than for {against})"
+    return f", {more} for {group} than for {against}"
 
 
 def _rest(more: int, metrics: int, further: list[str]) -> str:
     """Say how many further differences of the attribute are shown."""
     parts = []
     if more:
-        parts.append(f"{counted(more, 'more differences')} shown")
+        parts.append(counted(more, "more differences"))
     if metrics:
-        parts.append(f"{counted(metrics, 'metrics')} as well")
+        parts.append(counted(metrics, "metrics"))
     parts += further
-    return ", ".join(parts) if parts else "no other difference shown"
+    if not parts:
+        return "no other difference is shown"
+
+    is_single = more + metrics == 1 and not further
+    has = "has" if is_single or parts == ["calibration"] else "have"
+    return f"{joined(parts)} {has} strong evidence"

@@ -31,7 +31,7 @@ OUTPUTS = {
     "json": "verdict, findings and all comparisons as JSON",
     "markdown": "a section for a model card",
     "plot": "a figure of the comparisons (.png, .svg, .pdf)",
-    "calibration": "a figure of how far probabilities hold in each group",
+    "calibration": "a figure of whether probabilities hold in each group",
     "thresholds": "a figure of what other thresholds would do for each group",
 }
 # The verdicts that --fail-on may name, the surest first (`conclusions`).
@@ -361,9 +361,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="fairlib audit",
         description="Which groups does a classifier treat differently, and how sure "
-        "is that? One row per case.",
-        epilog="The exit status is 0 with a report, 1 if --fail-on names a verdict "
-        "that a difference has, and 2 with an error.",
+        "can one be? The table has one row per case.",
+        epilog="The exit status is 0 with a report, 1 if a difference has the verdict "
+        "that --fail-on names, and 2 with an error.",
     )
     parser.add_argument(
         "file",
@@ -378,7 +378,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--separator",
         help="the character between the fields of a CSV file (default: comma, "
-        "semicolon or tab, as in its header)",
+        "semicolon or tab, whichever the header has)",
     )
     parser.add_argument(
         "--decimal",

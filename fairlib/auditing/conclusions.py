@@ -17,7 +17,7 @@ from fairlib.auditing.findings import Finding, findings_of
 from fairlib.auditing.groups import EVERYONE_ELSE
 from fairlib.auditing.headlines import Headline, headlines
 from fairlib.auditing.parts import Parts
-from fairlib.auditing.wording import counted
+from fairlib.auditing.wording import counted, joined
 
 # The verdicts that may be asked to fail, the surest first.
 FAILING_VERDICTS = ("shown", "hint", "open")
@@ -100,31 +100,44 @@ def _summary(parts: Parts) -> str:
     skewed = ", or too skewed" if setting.columns.cost else ""
 
     results = {
-        "shown": f"{number['shown']:,} with strong evidence",
-        "hint": f"{number['hint']:,} with some evidence",
-        "open": f"{number['open']:,} too weak to tell",
-        "small": f"{number['small']:,} ruled out to be {setting.points} or more",
+        "shown": ("has strong evidence", "have strong evidence"),
+        "hint": ("has some evidence", "have some evidence"),
+        "open": ("has too little evidence to tell", "have too little evidence to tell"),
+        "small": (
+            f"is ruled out to be {setting.points} or more",
+            f"are ruled out to be {setting.points} or more",
+        ),
     }
     untested = {
-        "too few": f"{number['too few']:,} (too few {setting.unit})",
-        "undefined": f"{number['undefined']:,} (nothing varies{skewed})",
+        "too few": (f"has too few {setting.unit}", f"have too few {setting.unit}"),
+        "undefined": (f"does not vary{skewed}", f"do not vary{skewed}"),
     }
 
     cases = len(parts.questions.counts)
     groups = len({*rows["group"], *rows["against"]} - {EVERYONE_ELSE})
-    tested = counted(rows["p_corrected"].count(), "differences")
-    text = f"{setting.title}: {cases:,} cases, {groups:,} groups. {tested} tested"
-    if number.keys() & results:
-        text += f": {_about(number, results)}"
-    text += "."
+    text = f"{setting.title}: {cases:,} cases, {groups:,} groups."
+    tested = int(rows["p_corrected"].count())
+    if not tested:
+        return f"{text} No difference was tested: {_about(number, untested)}."
+    if tested == 1:
+        words = next(words for verdict, words in results.items() if number[verdict])
+        text += f" The one difference tested {words[0]}."
+    else:
+        text += f" Of {tested:,} differences tested, {_about(number, results)}."
     if number.keys() & untested:
-        text += f" Not tested: {_about(number, untested)}."
+        text += f" Of those not tested, {_about(number, untested)}."
     return text
 
 
-def _about(number: Mapping[str, int], words: Mapping[str, str]) -> str:
+def _about(number: Mapping[str, int], words: Mapping[str, tuple[str, str]]) -> str:
     """Join the words about verdicts that at least one comparison has."""
-    return ", ".join(words[verdict] for verdict in words if number[verdict])
+    return joined(
+        [
+            f"{number[verdict]:,} {words[verdict][number[verdict] > 1]}"
+            for verdict in words
+            if number[verdict]
+        ]
+    )
 
 
 def _aside(parts: Parts) -> tuple[str, ...]:
@@ -134,10 +147,10 @@ def _aside(parts: Parts) -> tuple[str, ...]:
     notes = [*questions.counts.band_notes]
     if setting.columns.within:
         notes.append(
-            f"Groups are compared within the strata of {setting.columns.within!r}: "
-            "each rate is a mean over the strata that hold both sides, and other "
-            "strata are not used. Tables of single groups and of selection rates are "
-            "of all cases."
+            f"Groups are compared within the strata of {setting.columns.within!r}. "
+            "Each rate is a mean over the strata that hold both sides; other strata "
+            "are not used. The tables of single groups and of selection rates use all "
+            "cases."
         )
     notes += questions.counts.notes
     notes += _about_favourable(parts)
@@ -161,8 +174,8 @@ def _aside(parts: Parts) -> tuple[str, ...]:
     if len(small) > MOST_NAMED_GROUPS:
         names.append(f"and {counted(len(small) - MOST_NAMED_GROUPS, 'groups')} more")
     notes.append(
-        f"Too few to say anything, under {setting.fewest} {setting.unit}: "
-        f"{'; '.join(names)}."
+        f"Groups with fewer than {setting.fewest} {setting.unit} are too small to "
+        f"test: {'; '.join(names)}."
     )
     return tuple(notes)
 
@@ -179,14 +192,14 @@ def _about_favourable(parts: Parts) -> list[str]:
 
     if questions.favourable is None:
         return [
-            "No prediction is taken to be the favourable one, as there are several "
-            "classes; name it with favourable= for selection ratios."
+            "There are several classes, so the audit does not know which prediction "
+            "people want. Name it with favourable= to get selection ratios."
         ]
 
     name = counts.classes[questions.favourable]
     if questions.setting.favourable is not None:
         return [f"The favourable prediction is ‘{name}’."]
     return [
-        f"‘{name}’ is taken to be the favourable prediction; if it is not, say so with "
-        "favourable=."
+        f"The audit takes ‘{name}’ to be the favourable prediction. If people want "
+        "another one, name it with favourable=."
     ]

@@ -412,12 +412,15 @@ def _powers(
 
     design_effect = n * powers[2, 0].sum() / weight**2
     notes.append(
-        f"Weighted by {columns.weight!r}; regardless of outcomes, {n:,} cases are "
-        f"as sure as {n / design_effect:,.0f} of equal weight "
+        f"Cases are weighted by {columns.weight!r}. Regardless of outcomes, {n:,} "
+        f"cases tell as much as {n / design_effect:,.0f} of equal weight "
         f"(Kish's design effect: {design_effect:.2f})."
     )
     if design_effect > 1 + 1e-12:
-        notes.append("Metrics of the literature take no weights and are left out.")
+        notes.append(
+            "Metrics of the literature do not take weights into account and are left "
+            "out."
+        )
         return powers
 
     return {

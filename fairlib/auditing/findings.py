@@ -22,6 +22,7 @@ from fairlib.auditing.sentences import (
     comparison,
     is_worse_off,
     needed,
+    over_all_cases,
     size,
     with_worse_off_first,
 )
@@ -54,7 +55,7 @@ class Finding:
     text : str
         What is found, and how large it is.
     needed : str
-        What would settle a difference that is not shown.
+        How many cases would give a clear answer, if a difference is not shown.
     chance : str
         How often chance leads to such a finding.
     p : float
@@ -86,9 +87,7 @@ class Finding:
         text = f"{self.text} {self.needed}".strip()
         caution = ""
         if self.verdict == "hint":
-            caution = (
-                "; many questions were asked, and the interval is for this one alone"
-            )
+            caution = "; the interval does not allow for the number of comparisons"
         return f"{self.subject}: {text} ({self.evidence}: {self.chance}{caution})"
 
 
@@ -173,6 +172,8 @@ def _finding(row: Any, others: list, *, questions: Questions) -> Finding:
     texts = [comparison(subject, setting)]
     if words_about_size := size(subject, setting):
         texts.append(words_about_size)
+    if words_about_strata := over_all_cases(subject, setting):
+        texts.append(words_about_strata)
     beside = [other for other in others if other.verdict == row.verdict]
     if beside:
         texts.append(_beside(beside))

@@ -15,13 +15,13 @@ from fairlib.auditing.findings import strongest
 from fairlib.auditing.parts import Parts
 from fairlib.auditing.rows import records
 from fairlib.auditing.sentences import margin_of
-from fairlib.auditing.wording import counted, percent
+from fairlib.auditing.wording import counted, joined, percent
 
 # What differs, by question.
 _SUBJECTS = {
     "errors": "Error rates",
     "selection": "Selection rates",
-    "mix": "Rates that depend on errors and on outcomes alike",
+    "mix": "Rates that depend on both errors and outcomes",
     "cost": "Costs",
 }
 _NO_PROOF = "which does not prove that there is none"
@@ -35,7 +35,7 @@ class Headline:
     Attributes
     ----------
     question : {"errors", "selection", "mix", "cost", "calibration", "gap changes"}
-        What is of_kind.
+        What is asked.
     verdict : {"shown", "open", "small", "none"}
         "shown": a difference is shown. "small": every difference is ruled out to be as
         large as the margin. "open": neither. "none": nothing could be tested.
@@ -78,7 +78,7 @@ def _nothing(parts: Parts) -> Headline:
     return Headline(
         question="errors",
         verdict="none",
-        text="Nothing can be said: in no comparison do both sides have "
+        text="Nothing can be said: in no comparison do both sides have at least "
         f"{setting.fewest} {setting.unit} that vary{skewed}.",
     )
 
@@ -142,30 +142,35 @@ def _no_errors(of_kind: DataFrame) -> str:
         of_kind.loc[of_kind["p_corrected"].notna(), ["low", "high"]].abs().max(axis=1)
     )
     if len(ends) and ends.notna().any():
+        largest = f"{100 * ends.max():.2g}"
+        points = "point" if largest == "1" else "points"
         text += (
-            " Among the misses and false alarms that were tested, differences beyond "
-            f"{100 * ends.max():.2g} points are ruled out."
+            " The data rule out that rates of misses or false alarms differ by more "
+            f"than {largest} {points}, where they could be tested."
         )
     return text
 
 
 def _shown(parts: Parts, tested: DataFrame, shown: DataFrame) -> str:
-    """Say how many differences are shown, how large, and the first of them."""
-    are = "is" if len(shown) == 1 else "are"
+    """Say how many differences have strong evidence, how large they are, and where."""
+    have = "has" if len(shown) == 1 else "have"
+    number = f"{len(shown):,} of {len(tested):,} differences tested"
     if len(tested) == 1:
-        text = "the one difference tested is shown"
+        number = "the one difference tested"
     elif len(tested) == len(shown):
-        number = "both" if len(tested) == 2 else f"all {len(tested):,}"
-        text = f"{number} differences tested are shown"
-    else:
-        text = f"of {len(tested):,} differences tested, {len(shown):,} {are} shown"
+        all_of_them = "both" if len(tested) == 2 else f"all {len(tested):,}"
+        number = f"{all_of_them} differences tested"
 
-    if sizes := _sizes(shown):
-        text += f", {sizes}"
+    text = f"{number} {have} strong evidence{_sizes(shown)}"
     if len(tested) == 1:
         return text
+
     first = strongest(shown, parts.questions)
-    return f"{text}; first of all for {first.group} ({first.rate})"
+    subject = "It" if len(shown) == 1 else "The most important one"
+    has_classes = tested["class"].nunique() > 1
+    rate = parts.questions.setting.every_rate[first.rate]
+    topic = rate.topic(first.class_name if has_classes else "")
+    return f"{text}. {subject} concerns {topic} for {first.group}"
 
 
 def _sizes(shown: DataFrame) -> str:
@@ -176,23 +181,26 @@ def _sizes(shown: DataFrame) -> str:
 
     margin = margin_of(next(iter(records(with_margin))))
     number = with_margin["size"].value_counts()
-    if len(shown) == 1:
-        return {
-            "beyond": f"at least {margin}",
-            "within": f"less than {margin}",
-            "open": f"with an interval that contains {margin}",
-        }[with_margin["size"].iloc[0]]
+    is_single = len(shown) == 1
+    are = "is" if is_single else "are"
     if number.get("beyond", 0) == len(shown):
-        return f"{'both' if len(shown) == 2 else 'all of them'} at least {margin}"
+        return f" and {are} at least {margin}"
+    if number.get("within", 0) == len(shown):
+        return f" and {are} less than {margin}"
+    if is_single:
+        return f", but may be less or more than {margin}"
 
     words = {
-        "beyond": f"at least {margin}",
-        "within": f"less than {margin}",
-        "open": "of open size",
+        "beyond": (f"is at least {margin}", f"are at least {margin}"),
+        "within": (f"is less than {margin}", f"are less than {margin}"),
+        "open": (f"may be less or more than {margin}",) * 2,
     }
-    return ", ".join(
-        f"{number[size]:,} {words[size]}" for size in words if number.get(size, 0)
-    )
+    sizes = [
+        f"{number[size]:,} {words[size][int(number[size] > 1)]}"
+        for size in words
+        if number.get(size, 0)
+    ]
+    return f"; {joined(sizes)}"
 
 
 def _not_shown(parts: Parts, kind: str, tested: DataFrame) -> Headline:
@@ -218,29 +226,30 @@ def _not_shown(parts: Parts, kind: str, tested: DataFrame) -> Headline:
         margin = f"{100 * setting.margin:g} points"
 
     if small == len(tested):
-        text = f"No difference {subject} of {margin} or more: "
-        text += (
-            "the one difference tested is ruled out to be so large."
-            if small == 1
-            else f"all {differences} are ruled out to be so large."
+        comparisons = {1: "the one comparison", 2: "both comparisons"}.get(
+            small, f"all {small:,} comparisons"
         )
+        text = f"No difference {subject} of {margin} or more: the data rule out so "
+        text += f"large a difference in {comparisons}."
         return Headline(
             question=kind, verdict="small", text=text + _untested(parts, kind)
         )
 
-    text = f"No difference {subject} is shown, {_NO_PROOF}: of {differences} tested, "
+    text = f"No difference {subject} is shown, {_NO_PROOF}. "
     if not margin:
-        text += "none is ruled out (no cost_margin is named)."
+        text += f"Without a cost_margin, none of {differences} tested is ruled out."
     elif small:
         are = "is" if small == 1 else "are"
         remain = len(tested) - small
         remains = "remains" if remain == 1 else "remain"
         text += (
-            f"{small:,} {are} ruled out to be {margin} or more, "
-            f"{remain:,} {remains} undecided."
+            f"Of {differences} tested, {small:,} {are} ruled out to be {margin} or "
+            f"more, and {remain:,} {remains} undecided."
         )
+    elif len(tested) == 1:
+        text += f"The one difference tested may still be {margin} or more."
     else:
-        text += f"none is ruled out to be {margin} or more."
+        text += f"Each of {differences} tested may still be {margin} or more."
     return Headline(question=kind, verdict="open", text=text + _untested(parts, kind))
 
 
@@ -280,15 +289,15 @@ def _outcomes(parts: Parts) -> str:
     """Say whether outcomes differ as well, beside selection rates that do."""
     table = parts.outcomes
     if table is None:
-        return "There are no labels, so it is open whether outcomes differ as well."
+        return "Without labels, this audit cannot tell whether outcomes differ as well."
     shown = table[table["verdict"] == "shown"]
     if shown.empty:
         return "Outcomes are not shown to differ."
     clearest = shown.loc[shown["p"].idxmin()]
     rates = sorted([clearest["value"], clearest["value_against"]], reverse=True)
     return (
-        f"Outcomes differ, too (base rates {percent(rates[0])} and "
-        f"{percent(rates[1])} by {clearest['attribute']})."
+        f"Outcomes differ, too: the base rates by {clearest['attribute']} are "
+        f"{percent(rates[0])} and {percent(rates[1])}."
     )
 
 
@@ -297,7 +306,8 @@ def _of_mixes(parts: Parts) -> Headline | None:
     rows = parts.comparisons
     of_kind = rows[(rows["question"] == "mix") & rows["p_corrected"].notna()]
     shown = of_kind[of_kind["verdict"] == "shown"]
-    names = [*dict.fromkeys(shown["rate"])]
+    rates = parts.questions.setting.every_rate
+    names = [rates[name].topic() for name in dict.fromkeys(shown["rate"])]
     metrics = [*dict.fromkeys(_metrics_shown(parts, "mix"))]
     if not names and not metrics:
         only_kind = set(rows["question"]) == {"mix"}
@@ -306,8 +316,8 @@ def _of_mixes(parts: Parts) -> Headline | None:
     return Headline(
         question="mix",
         verdict="shown",
-        text=f"{_SUBJECTS['mix']} differ as well ({_listed(names or metrics)}), "
-        "as they do if only outcomes differ.",
+        text=f"{_SUBJECTS['mix']} differ as well ({_listed(names or metrics)}). "
+        "They would also differ if only outcomes did.",
     )
 
 
@@ -353,18 +363,20 @@ def _of_gap_changes(parts: Parts) -> Headline | None:
     verbs = {
         "narrower": "narrows",
         "wider": "widens",
-        "other sign": "turns round",
+        "other sign": "reverses",
     }
     texts = []
     for direction, verb in verbs.items():
         gaps = shown[shown["direction"] == direction]
         if len(gaps):
             first = gaps.loc[gaps["p"].idxmin()]
+            rate = parts.questions.setting.every_rate[first["rate"]]
+            most_clearly = "" if len(gaps) == 1 else "most clearly "
             texts.append(
-                f"{verb} {counted(len(gaps), 'gaps')}{among} "
-                f"(first of all {first['rate']}: "
+                f"{verb} {counted(len(gaps), 'gaps')}{among} ({most_clearly}"
+                f"{rate.topic(first['class'])} by {first['attribute']}, "
                 f"from {100 * abs(first['gap_before']):.1f} to "
-                f"{100 * abs(first['gap_after']):.1f} points by {first['attribute']})"
+                f"{100 * abs(first['gap_after']):.1f} points)"
             )
     return Headline(
         question="gap changes",

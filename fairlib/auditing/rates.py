@@ -38,6 +38,8 @@ class Rate:
         whatever the outcome. A "mix" depends on both errors and outcomes.
     title : str
         The name in headings, where {c} is the class.
+    noun : str
+        What is counted, as a plural: "misses of {c}".
     words : str
         A sentence about one group: {value}, {n} and {c}, the class, are filled in.
     qualifies : str
@@ -58,6 +60,7 @@ class Rate:
     question: str
     title: str
     words: str
+    noun: str = ""
     qualifies: str = ""
     share: str = ""
     needs: Sequence[str] = ("label", "prediction")
@@ -68,6 +71,12 @@ class Rate:
     def uses_probability(self) -> bool:
         """Whether it is a mean of numbers, such as probabilities, and no share."""
         return not self.share
+
+    def topic(self, class_name: str = "") -> str:
+        """Return what is counted, of a class if it is named."""
+        if not class_name:
+            return self.noun.removesuffix(" of {c}")
+        return self.noun.replace("{c}", f"‘{class_name}’")
 
     @property
     def outcomes(self) -> list[list[str]]:
@@ -127,6 +136,7 @@ def custom_rate(name: str, share: str) -> Rate:
         question=_question(*outcomes),
         title=f"{name} ({share}, of {{c}})",
         words=f"of {{n}} cases{among}, {{value}} are {written_name}",
+        noun=f"cases that are {name}",
         qualifies=qualifies,
         share=share,
     )

@@ -23,7 +23,8 @@ def is_worse_off(row: Any, questions: Questions) -> bool:
     """Whether the group of a row is worse off than those it is compared with.
 
     The side with more errors is worse off, and the side that gets the favourable
-    prediction less often. If it is open what is favourable, the higher side counts.
+    prediction less often. If no prediction is known to be favourable, the higher side
+    counts.
     """
     higher = row.difference > 0
     if row.question != "selection" or questions.favourable is None:
@@ -66,16 +67,20 @@ def comparison(row: Any, setting: Setting) -> str:
     fares = rate.words.format(
         value=level(row, row.value), n=f"{row.n:,}", c=f"‘{row.class_name}’"
     )
-    text = (
+    return (
         f"{fares}, against {level(row, row.value_against)} {over} "
-        f"{row.n_against:,} for {row.against}: {difference(row)}"
+        f"{row.n_against:,} for {row.against}: {difference(row)}."
     )
+
+
+def over_all_cases(row: Any, setting: Setting) -> str:
+    """Say what means over strata would be over all cases, if there are strata."""
     if not setting.columns.within:
-        return f"{text}."
+        return ""
 
     return (
-        f"{text}. These are means over the strata of {setting.columns.within!r}; over "
-        f"all cases, whatever their stratum, it is {level(row, row.crude)} against "
+        f"Both values are means over the strata of {setting.columns.within!r}. Over "
+        f"all cases, whatever their stratum, they are {level(row, row.crude)} and "
         f"{level(row, row.crude_against)}{_reversed(row)}."
     )
 
@@ -83,7 +88,7 @@ def comparison(row: Any, setting: Setting) -> str:
 def _reversed(row: Any) -> str:
     """Say so if the difference over all cases points the other way."""
     if (row.crude - row.crude_against) * row.difference < 0:
-        return ", which points the other way"
+        return ", so that the difference points the other way"
     return ""
 
 
@@ -91,32 +96,33 @@ def chance(row: Any) -> str:
     """Say how often chance leads to a finding like this one."""
     if row.verdict == "shown":
         return f"chance leads to such a claim in {chance_of(row.p_corrected)} audits"
-    return f"chance does this in {chance_of(row.p)} audits"
+    return f"chance leads to such a difference in {chance_of(row.p)} audits"
 
 
 def needed(row: Any, setting: Setting) -> str:
-    """Say how many more cases would settle a comparison that is not shown."""
+    """Say how many more cases would probably answer what is not shown."""
     return "" if row.verdict == "shown" else _needed(row, setting)
 
 
 def _needed(row: Any, setting: Setting) -> str:
-    """Say how many more cases would settle a comparison."""
+    """Say how many more cases would probably give a clear answer."""
     share = f"{100 * setting.power:g} of 100 audits"
     if row.settled_by < 1:
-        return f"A new sample of this size would settle it in about {share}."
+        return f"A new sample of this size would give a clear answer in about {share}."
 
     if np.isfinite(row.settled_by):
         rate = setting.every_rate[row.rate]
-        units = "sources with cases" if setting.columns.source else setting.unit
+        needed = f"{row.settled_by:,.0f} more {setting.unit} of {row.more_of}"
         if rate.qualifies:
-            units += f" {rate.qualifies.format(c=f'‘{row.class_name}’')}"
-        needed = f"{row.settled_by:,.0f} more {units} of {row.more_of}"
-        return f"About {needed} would settle it."
+            cases = " with cases" if setting.columns.source else ""
+            qualifying = rate.qualifies.format(c=f"‘{row.class_name}’")
+            needed += f"{cases} {qualifying}"
+        return f"A clear answer needs about {needed}."
 
     # If more cases of the group would not do, more of all groups are needed.
     decimals = 1 if row.settled_growth < 10 else 0
     times = f"{row.settled_growth:,.{decimals}f} times as many"
-    return f"About {times} {setting.unit} of all groups would settle it."
+    return f"A clear answer needs about {times} {setting.unit} in all groups."
 
 
 def size(row: Any, setting: Setting) -> str:
@@ -129,9 +135,9 @@ def size(row: Any, setting: Setting) -> str:
 
     margin = margin_of(row)
     sentences = {
-        "beyond": f"It is at least {margin}.",
-        "within": f"It is less than {margin}.",
-        "open": f"Whether it is {margin} or more is open.",
+        "beyond": f"The difference is at least {margin}.",
+        "within": f"The difference is less than {margin}.",
+        "open": f"The difference may be less or more than {margin}.",
     }
     texts = [sentences[row.size]]
     if row.size != "beyond" and row.ratio_size in ("beyond", "open"):
@@ -139,7 +145,7 @@ def size(row: Any, setting: Setting) -> str:
         limits = f"{setting.ratio_margin:g} to {1 / setting.ratio_margin:g}"
         outside = {
             "beyond": f"As a ratio it is large: {ratio} lies outside {limits}.",
-            "open": f"Whether the ratio, {ratio}, lies outside {limits} is open.",
+            "open": f"The ratio, {ratio}, may lie inside or outside {limits}.",
         }
         texts.append(outside[row.ratio_size])
     return " ".join(texts)

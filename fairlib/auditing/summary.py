@@ -309,8 +309,8 @@ def _measure(
     if examples.source.any():
         # Such sources cannot change their groups.
         notes.append(
-            "sources hold cases of several groups, so that it is not known what chance "
-            "does."
+            "sources hold cases of several groups, so that these metrics cannot be "
+            "tested against chance."
         )
         return _Measured(rows=rows, world=world, notes=notes)
 
@@ -324,8 +324,8 @@ def _measure(
         draw(1)
     except draws.NothingToExchange:
         notes.append(
-            "no two groups have sources of the same size: it is not known what chance "
-            "does."
+            "no two groups have sources of the same size, so that these metrics cannot "
+            "be tested against chance."
         )
         return _Measured(rows=rows, world=world, notes=notes)
 

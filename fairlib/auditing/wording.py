@@ -1,6 +1,7 @@
 """How an audit writes numbers and names, in sentences, tables and figures."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -62,6 +63,12 @@ def digits(share: float) -> str:
 def counted(number: int, plural: str) -> str:
     """Write a number with what it counts, such as "1 case" and "2 cases"."""
     return f"{number:,} {plural.removesuffix('s') if number == 1 else plural}"
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Join texts with commas, and with "and" before the last."""
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def safe(text: str) -> str:

@@ -287,7 +287,10 @@ def test_too_small_groups_are_named_with_their_size():
     frame = people(500)
     frame.loc[:6, "age"] = "very old"
     (_, small) = fairlib.audit(frame, group="age", **BINARY).aside
-    assert small == "Too few to say anything, under 30 cases: age = very old (7)."
+    assert (
+        small
+        == "Groups with fewer than 30 cases are too small to test: age = very old (7)."
+    )
 
 
 def test_a_reference_that_is_too_small_is_named_once():
@@ -297,7 +300,8 @@ def test_a_reference_that_is_too_small_is_named_once():
     ).aside
     assert (
         said
-        == "Too few to say anything, under 30 cases: group = c (10); group = b (5)."
+        == "Groups with fewer than 30 cases are too small to test: group = c (10); "
+        "group = b (5)."
     )
 
 
@@ -310,7 +314,9 @@ def test_of_groups_with_few_sources_the_sources_are_counted():
     report = fairlib.audit(
         frame, group="sex", **BINARY, source="person", metrics="misses"
     )
-    assert "under 5 sources: sex = female (4)." in str(report)
+    assert "fewer than 5 sources are too small to test: sex = female (4)." in str(
+        report
+    )
 
 
 def test_numbers_read_as_what_they_are():
@@ -360,8 +366,8 @@ def test_what_would_settle_a_difference_is_said_for_its_own_size():
         and abs(row["difference"]) > row["margin"]
     )
     assert (
-        f"About {row['settled_growth']:.1f} times as many cases of all groups "
-        "would settle it." in finding.needed
+        f"A clear answer needs about {row['settled_growth']:.1f} times as many cases "
+        "in all groups." in finding.needed
     )
     lopsided = people(3000, unfair=0.15).assign(
         sex=lambda f: np.where(np.arange(3000) < 80, f["sex"], "many")
@@ -377,8 +383,8 @@ def test_what_would_settle_a_difference_is_said_for_its_own_size():
         people(20_000), group="sex", **BINARY, metrics="errors", margin=0.1
     )
     assert settled.findings == [] and settled.verdict.startswith(
-        "No difference in rates of wrong predictions of 10 points or more: the one "
-        "difference tested is ruled out to be so large."
+        "No difference in rates of wrong predictions of 10 points or more: the data "
+        "rule out so large a difference in the one comparison."
     )
     assert settled.to_frame()["settled_by"].iloc[0] == 0
 

@@ -180,7 +180,7 @@ def test_options_reach_the_audit(path, capsys):
             "0.2",
         ]
     )
-    assert "1 ruled out to be 0.2 of ‘score’ or more" in capsys.readouterr().out
+    assert "is ruled out to be 0.2 of ‘score’ or more" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,10 @@ def test_the_help_says_how_often_a_hint_fails_a_fair_model(capsys):
     text = " ".join(capsys.readouterr().out.split())
     assert "in 29% to 39% of audits with 15 comparisons" in text
     assert "fails 'shown' in at most 5% of audits" in text
-    assert "0 with a report, 1 if --fail-on" in text and "2 with an error" in text
+    assert (
+        "0 with a report, 1 if a difference has the verdict" in text
+        and "2 with an error" in text
+    )
 
 
 # --- what can be read only once ---

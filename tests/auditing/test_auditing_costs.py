@@ -73,7 +73,7 @@ def test_means_of_costs_are_in_their_units_and_intervals_near_welchs(frame):
         0
     ].text and "points" not in str(report)
     assert (
-        report.verdict.startswith("Means of ‘minutes’ differ between groups: of")
+        report.verdict.startswith("Means of ‘minutes’ differ between groups: 7 of 10")
         and report.metrics.empty
     )
     assert (
@@ -160,9 +160,9 @@ def test_a_margin_of_costs_decides_and_is_said(frame):
     assert "5 points or 6 of ‘minutes’ or more" in found.summary
     assert "at least 6" in found.verdict
     of_costs = [line for line in found.findings if line.question == "cost"]
-    assert "It is at least 6." in of_costs[0].text
+    assert "The difference is at least 6." in of_costs[0].text
     wide = fairlib.audit(frame, group="sex", cost="minutes", cost_margin=100)
-    assert wide.findings[0].text.endswith("It is less than 100.")
+    assert wide.findings[0].text.endswith("The difference is less than 100.")
     page = found.to_html()
     assert (
         "Mean of ‘minutes’" in page
@@ -271,10 +271,10 @@ def test_weighted_rates_are_hajeks_and_cases_are_sources_of_the_size_of_their_we
     same = ["value", "value_against", "difference", "units", "p", "low", "high"]
     np.testing.assert_allclose(found[same], sources[same], rtol=1e-6, atol=1e-12)
     effect = len(whole) * (whole["w"] ** 2).sum() / whole["w"].sum() ** 2
-    said = f"900 cases are as sure as {900 / effect:,.0f} of equal weight "
+    said = f"900 cases tell as much as {900 / effect:,.0f} of equal weight "
     said += f"(Kish's design effect: {effect:.2f})"
     assert said in report.aside[0] and said.replace("'", "&#39;") in report.to_html()
-    assert report.metrics.empty and "take no weights" in report.aside[1]
+    assert report.metrics.empty and "do not take weights" in report.aside[1]
     assert "weights" in report.metrics.attrs["notes"][0]
     by_person = fairlib.audit(
         whole, group="sex", **LABELLED, weight="w", source="person"

@@ -212,4 +212,4 @@ def test_a_name_with_braces_is_no_place_to_fill_in():
     names = {"cost": "wait {min}", "cost_margin": 0.3, "title": "{title}"}
     summary = fairlib.audit(frame, group="sex", **names).summary
     assert summary.startswith("{title}: 3,000 cases")
-    assert summary.endswith("1 ruled out to be 0.3 of ‘wait {min}’ or more.")
+    assert summary.endswith("is ruled out to be 0.3 of ‘wait {min}’ or more.")

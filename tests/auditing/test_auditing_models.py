@@ -56,7 +56,8 @@ def test_a_gap_that_becomes_narrower_is_said_so_and_does_not_fail():
     assert row["direction"] == "narrower" and row["verdict"] == "shown"
 
     assert (
-        "The other model narrows 2 gaps of error rates (first of all " in report.verdict
+        "The other model narrows 2 gaps of error rates (most clearly misses of ‘1’ by "
+        in report.verdict
     )
     data = json.loads(report.to_json())
     assert {line["direction"] for line in data["gap_changes"]} >= {"narrower"}

@@ -84,7 +84,7 @@ def test_several_classes_have_no_favourable_one_until_it_is_named():
     asked = {"group": "g", "prediction": "prediction"}
     without = fairlib.audit(frame, **asked)
     assert without.selection is None
-    assert any("name it with favourable=" in note for note in without.aside)
+    assert any("Name it with favourable=" in note for note in without.aside)
     named = fairlib.audit(frame, **asked, favourable=2).selection
     assert set(named["class"]) == {"2"}
 
@@ -157,7 +157,7 @@ def test_local_law_144_by_hand():
     assert "less than 2%" in of_sex.loc["sex = d", "note"]
     assert local_law_144.unknown_categories(report.questions) == {"sex": 7, "race": 0}
     page = report.to_html()
-    assert "7 cases are of unknown sex" in page
+    assert "In 7 cases the sex is unknown" in page
     assert "not legal advice" in page and "not the independent audit" in page
 
 
@@ -193,7 +193,7 @@ def test_the_command_makes_the_tables_of_the_law(tmp_path, capsys):
     asked += ["--prediction", "prediction", "--favourable", "1"]
     main([*asked, "--local-law-144", "--html", str(tmp_path / "r.html")])
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "Impact ratios as of Local Law 144" in page
+    assert "Impact ratios as defined by Local Law 144" in page
     with pytest.raises(ValueError, match="local_law_144 must be True or False"):
         fairlib.audit(people(300), group="sex", **BINARY, local_law_144=1)
 

@@ -375,5 +375,8 @@ def test_the_page_has_the_chapter_with_words_for_what_is_more_than_chance():
     ):
         assert words in text
     assert "class=" not in text  # no element became text
-    assert "Signed differences are female less male, ratios female by male" in text
+    assert (
+        "Signed differences are female minus male, and ratios are female divided by "
+        "male" in text
+    )
     assert all("scope" in attributes for attributes in page.all("th"))
