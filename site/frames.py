@@ -50,11 +50,13 @@ class Frames:
     """What the site shows of a widget.
 
     The caption is true at every setting. `values` are those of its controls; a control
-    that chooses among values has all of them if it is not named.
+    that chooses among values has all of them if it is not named. `labels` are the words
+    beside the controls, in place of the names of a function's arguments.
     """
 
     caption: str
     values: dict[str, tuple]
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 FRAMES = {
@@ -63,17 +65,24 @@ FRAMES = {
         "men, drawn from those that were checked: difference of the shares with a "
         "lost gender, with Newcombe's intervals. Google, English to Hebrew.",
         {"n": (20, 100, 300, 1000), "draw": (1, 2, 3, 4)},
+        {
+            "n": "Sentences that each person checks",
+            "confidence": "Confidence",
+            "draw": "Draw: which twenty people",
+        },
     ),
     "12_base_rates": Frames(
         "T→A as the base rates move from one half to the share of men at work, with "
         "95 % t intervals over occupations at the ends; the stars stand at the chosen "
         "mixture. BERT at second hand (n = 13), web text (n = 15), FitBERT as printed.",
         {"weight": tuple(step / 20 for step in range(21))},
+        {"weight": "Share of the way from one half to the people at work"},
     ),
     "18_setting_a_threshold": Frames(
         "Scores of 200 people in need (upwards) and of 242 others (downwards); a bar "
         "spans five points of score, and the line is the chosen threshold.",
         {"line": tuple(range(0, 101, 5))},
+        {"line": "Threshold"},
     ),
 }
 
@@ -183,19 +192,24 @@ def widget_of(path: Path, jupyter: Jupyter) -> Widget:
 
 def controls_of(widget: Widget, chosen: Frames) -> list[Control]:
     """Return the site's controls for a widget, at the chosen values."""
-    unknown = chosen.values.keys() - widget.arguments.keys()
+    named = chosen.values.keys() | chosen.labels.keys()
+    unknown = named - widget.arguments.keys()
     if unknown:
         raise ValueError(
-            f"values must be of the controls {list(widget.arguments)}, "
+            f"values and labels must be of the controls {list(widget.arguments)}, "
             f"found {sorted(unknown)}"
         )
-    return [
-        control(name, argument, chosen.values.get(name))
-        for name, argument in widget.arguments.items()
-    ]
+    controls = []
+    for name, argument in widget.arguments.items():
+        label = chosen.labels.get(name, name.replace("_", " "))
+        control = control_of(name, argument, chosen.values.get(name), label=label)
+        controls.append(control)
+    return controls
 
 
-def control(name: str, argument: object, chosen: tuple | None) -> Control:
+def control_of(
+    name: str, argument: object, chosen: tuple | None, *, label: str
+) -> Control:
     """Return a control of the site for what a notebook gives to `interact`.
 
     `chosen` are the values at which the site shows it; by default all.
@@ -223,7 +237,7 @@ def control(name: str, argument: object, chosen: tuple | None) -> Control:
         )
         options.append((words, value))
     return Control(
-        label=(widget.description or name).replace("_", " "),
+        label=widget.description or label,
         options=tuple(options),
         first=values.index(widget.value),
         slides=isinstance(widget, (*SLIDERS, ipywidgets.SelectionSlider)),

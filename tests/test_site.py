@@ -199,6 +199,9 @@ def test_every_widget_has_settings_or_a_calculator():
     assert moving <= {path.stem for path in LESSONS}
     assert frames.FRAMES.keys() <= moving <= frames.FRAMES.keys() | prepare.CALCULATORS
     assert not frames.FRAMES.keys() & prepare.CALCULATORS.keys()
+    # Words, not the names of arguments, stand beside the controls.
+    for chosen in frames.FRAMES.values():
+        assert chosen.labels.keys() >= chosen.values.keys()
     page = (ROOT / "site" / "calculators.md").read_text(encoding="utf-8")
     assert all(f'id="{place}"' in page for place in prepare.CALCULATORS.values())
 
@@ -219,7 +222,9 @@ INTERACT = "widgets.interact(lambda **chosen: plt.show(draw(**chosen)), {});"
 SHARE = "share=widgets.FloatSlider(0.5, min=0, max=1, step=0.1)"
 SAVE = """caption = 'A line that is simulated at one half. Data:\\nnone.'
 plots.save(draw(), "99_line", caption=caption)"""
-TWO = frames.Frames("A simulated line.", {"share": (0.1, 0.5, 1.0)})
+TWO = frames.Frames(
+    "A simulated line.", {"share": (0.1, 0.5, 1.0)}, {"share": "Share of the line"}
+)
 
 
 @pytest.fixture
@@ -262,8 +267,9 @@ def test_every_combination_of_values_has_its_picture_and_the_first_is_the_notebo
         and '<option value="0" selected>&lt;a&gt;</option>' in page
     )
     assert facts["said"]["2-1"] == "at 1.0"
+    assert "<span>Share of the line</span>" in page and "<span>kind</span>" in page
     assert facts["caption"] == prepare.caption(folder / "1-0.svg").removeprefix(
-        "share 0.5; kind <a>. "
+        "Share of the line 0.5; kind <a>. "
     )
     assert facts["caption"] == "A simulated line. Data: none."
     pictures = {
