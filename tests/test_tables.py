@@ -7,6 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as parquet
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 import fairlib
 from fairlib import tables
 from fairlib.tables import counting, opening
+from fairlib.tables.parquet import ParquetFiles
 
 rows = st.lists(
     st.tuples(st.sampled_from("abc"), st.integers(0, 1), st.integers(0, 1)),
@@ -203,6 +205,50 @@ def test_a_folder_of_parquet_files_is_read_in_parts(folder, monkeypatch):
         pd.testing.assert_frame_equal(
             fairlib.measure(path), fairlib.measure(expected), rtol=0, atol=1e-12
         )
+
+
+def test_a_folder_whose_files_differ_is_read_as_arrow_reads_it(tmp_path):
+    files = {
+        "year=2025/a": {"group": ["x", "y"], "label": [1, 0], "extra": [1.5, 2.5]},
+        "year=2025/b": {"label": [0, 1, 1], "group": ["x", None, "z"]},
+        "year=2026/c": {"group": ["y"], "label": pa.array([1], pa.int32())},
+        "year=2026/d": {"label": [0]},
+    }
+    for name, columns in files.items():
+        path = tmp_path / f"{name}.parquet"
+        path.parent.mkdir(exist_ok=True)
+        parquet.write_table(pa.table(columns), path)
+
+    names = ["year", "label", "group"]
+    expected = ds.dataset(tmp_path, partitioning="hive").to_table(columns=names)
+    for table in (ParquetFiles(tmp_path), ParquetFiles(str(tmp_path))):
+        for read in (table.to_batches, table.to_encoded_batches):
+            batches = read(columns=names, batch_size=2)
+            rows = [row for batch in batches for row in batch.to_pylist()]
+            assert rows == expected.to_pylist()
+    years = tables.counts(tmp_path, ["year"])
+    assert dict(zip(years["year"], years[tables.COUNT], strict=True)) == {
+        2025: 5,
+        2026: 2,
+    }
+
+
+def test_the_memory_for_a_folder_does_not_grow_with_its_files(tmp_path):
+    numbers = np.arange(500_000)
+    table = pa.table({"group": numbers % 7, "label": numbers % 2})
+    for name in "ab":
+        parquet.write_table(table, tmp_path / f"{name}.parquet")
+
+    before = pa.total_allocated_bytes()
+    rows = 0
+    most = 0
+    for batch in ParquetFiles(tmp_path).to_batches(
+        columns=["group", "label"], batch_size=10_000
+    ):
+        rows += len(batch)
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert rows == 1_000_000
+    assert most < table.nbytes / 2  # a row group is as large as the table
 
 
 def test_a_dataset_is_read_in_parts(monkeypatch):

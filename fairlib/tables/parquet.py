@@ -1,13 +1,22 @@
-"""Parquet files, which are read a few columns and a few rows at a time."""
+"""Parquet files, which are read a few columns and a few rows at a time.
+
+A reader holds the rows of one batch and one megabyte of the file. Arrow's own scan of a
+folder holds the columns of a whole row group, and begins the next one.
+"""
+
+from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.dataset as ds
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
 
 _BYTES_PER_READ = 1 << 20
 
@@ -89,6 +98,9 @@ class ParquetFiles:
         if not path.exists():
             raise ValueError(f"there is no file or folder {str(path)!r}")
 
+        # Whoever audits a CSV file need not wait for this import.
+        import pyarrow.dataset as ds
+
         # Arrow writes the names of files in UTF-8, in every locale.
         name = os.fsencode(path).decode("utf-8", "surrogateescape")
         kind = ds.ParquetFileFormat(dictionary_columns=set(words))
@@ -107,19 +119,78 @@ class ParquetFiles:
 
 
 def _batches(
-    files: ds.Dataset, columns: Sequence[str], batch_size: int
+    files: ds.FileSystemDataset, columns: Sequence[str], batch_size: int
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches of rows, and read ahead as little as possible.
+    """Yield batches of rows, one file after another."""
+    from pyarrow.dataset import get_partition_keys
+    from pyarrow.parquet import ParquetFile
 
-    By default, Arrow reads many files at once, so that its memory grows with them.
+    schema = pa.schema([files.schema.field(name) for name in columns])
+    words = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+
+    for fragment in files.get_fragments():
+        # What stands in the path of a file holds for all its rows.
+        of_path = get_partition_keys(fragment.partition_expression)
+        in_file = [name for name in columns if name not in of_path]
+        if not _is_as_declared(fragment.physical_schema, schema, in_file):
+            yield from _batches_of_scan(fragment, files.schema, columns, batch_size)
+            continue
+
+        with fragment.open() as stream:
+            file = ParquetFile(
+                stream,
+                metadata=fragment.metadata,
+                read_dictionary=[name for name in words if name in in_file],
+                buffer_size=_BYTES_PER_READ,
+            )
+            for batch in file.iter_batches(
+                batch_size=batch_size, columns=in_file, use_threads=False
+            ):
+                yield _with_columns_of_path(batch, schema, of_path)
+
+
+def _is_as_declared(held: pa.Schema, schema: pa.Schema, names: Sequence[str]) -> bool:
+    """Whether a file holds all columns just as a schema says, and at least one.
+
+    If a column is missing or has another type, Arrow's scan fills it up or converts it.
     """
-    options = ds.ParquetFragmentScanOptions(
+    places = {name: held.get_field_index(name) for name in names}
+    return bool(names) and all(
+        place >= 0 and held.field(place).type == schema.field(name).type
+        for name, place in places.items()
+    )
+
+
+def _with_columns_of_path(
+    batch: pa.RecordBatch, schema: pa.Schema, of_path: Mapping[str, object]
+) -> pa.RecordBatch:
+    """Return the columns of a schema: from a batch, or from the path of its file."""
+    arrays = []
+    for field in schema:
+        if field.name in of_path:
+            value = pa.scalar(of_path[field.name], field.type)
+            arrays.append(pa.repeat(value, len(batch)))
+        else:
+            arrays.append(batch.column(field.name))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _batches_of_scan(
+    fragment: ds.ParquetFileFragment,
+    schema: pa.Schema,
+    columns: Sequence[str],
+    batch_size: int,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of a file whose columns have to be filled up or converted."""
+    from pyarrow.dataset import ParquetFragmentScanOptions
+
+    options = ParquetFragmentScanOptions(
         use_buffered_stream=True, buffer_size=_BYTES_PER_READ, pre_buffer=False
     )
-    return files.to_batches(
+    return fragment.to_batches(
+        schema=schema,
         columns=list(columns),
         batch_size=batch_size,
         batch_readahead=1,
-        fragment_readahead=1,
         fragment_scan_options=options,
     )
