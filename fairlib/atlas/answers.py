@@ -12,8 +12,19 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from fairlib import data, tables
+from fairlib import tables
 from fairlib.atlas.cards import Card
+from fairlib.atlas.keys import (
+    COLUMNS_OF_ITEM,
+    benchmark_of,
+    bundled_keys,
+    is_copy,
+    of_known_items,
+    read_copy,
+    with_item,
+    with_keys,
+    without_correctness,
+)
 from fairlib.atlas.readers import REFUSED, SUFFIXES, UNREADABLE, read_log
 from fairlib.checks import shown
 from fairlib.tables import opening
@@ -21,12 +32,8 @@ from fairlib.tables import opening
 COLUMNS = ("item", "group", "outcome", "pair", "cluster", "answer", "part")
 KIND = "kind"
 PART = "part"
-SET_ASIDE = "set_aside"  # answers to items that no key knows, in the `attrs` of a table
 ANSWERED = "answered"
 KINDS = (ANSWERED, REFUSED, UNREADABLE)
-# Columns of a release that name an item together, as in "Age/17".
-_COLUMNS_OF_ITEM = {"bbq": ("category", "example_id")}
-_OPTION = "outcome_"  # the outcome of each option of an answer, in a table of keys
 _TRUTHS = {"true": 1.0, "false": 0.0}
 
 
@@ -126,14 +133,18 @@ def predictions_of(
     if frame.empty:
         raise ValueError("predictions must have at least one row, found none")
 
-    frame = _with_item(frame, card)
+    frame = with_item(frame, card)
+    if is_log(predictions) and "outcome" not in (columns or {}):
+        frame = without_correctness(frame, card)
     needs_keys = "cluster" not in frame or "outcome" not in frame
-    table = None if keys is None else as_frame("keys", keys)
-    if table is None and needs_keys and "item" in frame:
-        table = bundled_keys(card)
-        frame = frame if table is None else _of_known_items(frame, table, card)
+    table = None
+    if keys is not None and not is_copy(keys, card):
+        table = as_frame("keys", keys)
+    elif "item" in frame and (needs_keys or keys is not None):
+        table = bundled_keys(card) if keys is None else read_copy(keys)
+        frame = frame if table is None else of_known_items(frame, table, card)
     if table is not None:
-        frame = _with_keys(frame, table)
+        frame = with_keys(frame, table)
 
     if "outcome" not in frame:
         raise ValueError(
@@ -229,57 +240,26 @@ def names_items(frame: DataFrame, card: Card, columns: Mapping[str, str]) -> boo
         Whether there is a column item, or those that name an item together.
     """
     known = {*frame.columns, *columns}
-    together = _COLUMNS_OF_ITEM.get(_benchmark_of(card), ())
+    together = COLUMNS_OF_ITEM.get(benchmark_of(card), ())
     return "item" in known or (len(together) > 0 and {*together} <= known)
 
 
-def bundled_keys(card: Card) -> DataFrame | None:
-    """Return the keys of a benchmark's items, if they ship with the project.
+def is_log(predictions: object) -> bool:
+    """Return whether predictions are a log of an evaluation program.
 
     Parameters
     ----------
-    card : Card
-        The benchmark, or a part of it.
+    predictions : object
+        What the user gave.
 
     Returns
     -------
-    DataFrame or None
-        Columns item, part, group and cluster, and the outcome of each option.
+    bool
+        Whether this is the path of a log.
     """
-    name = f"atlas_keys_{_benchmark_of(card)}"
-    return data.load(name) if name in data.names() else None
-
-
-def _of_known_items(frame: DataFrame, keys: DataFrame, card: Card) -> DataFrame:
-    """Return the answers to items that the bundled keys know; count the others."""
-    is_known = frame["item"].astype(str).isin(keys["item"])
-    if not is_known.any():
-        examples = ", ".join(keys["item"].iloc[:2])
-        raise ValueError(
-            f"item must be one of {card.title}'s, such as {examples}, "
-            f"found {shown(frame['item'].unique())}"
-        )
-
-    known = frame[is_known].reset_index(drop=True)
-    known.attrs[SET_ASIDE] = int((~is_known).sum())
-    return known
-
-
-def _benchmark_of(card: Card) -> str:
-    """Return the name of the benchmark that a card, or the card of a part, is of."""
-    return card.name.partition(".")[0]
-
-
-def _with_item(frame: DataFrame, card: Card) -> DataFrame:
-    """Return predictions with the name of each item, if columns of it are known."""
-    columns = _COLUMNS_OF_ITEM.get(_benchmark_of(card), ())
-    if "item" in frame or not columns or not {*columns} <= {*frame.columns}:
-        return frame
-
-    item = frame[columns[0]].astype(str)
-    for column in columns[1:]:
-        item = item + "/" + frame[column].astype(str)
-    return frame.assign(item=item)
+    if not isinstance(predictions, str | Path):
+        return False
+    return Path(predictions).suffix in SUFFIXES
 
 
 def as_frame(name: str, table: object) -> DataFrame:
@@ -357,64 +337,6 @@ def _renamed(frame: DataFrame, columns: Mapping[str, str]) -> DataFrame:
     taken = {role: frame[column] for role, column in columns.items()}
     kept = frame.drop(columns=[role for role in taken if role in frame])
     return kept.assign(**taken)
-
-
-def _with_keys(frame: DataFrame, keys: DataFrame) -> DataFrame:
-    """Return predictions with the group, pair and cluster of each item."""
-    if "item" not in keys:
-        raise ValueError(
-            f"keys must have the column 'item', found {', '.join(map(str, keys))}"
-        )
-    ids = keys["item"].astype(str)
-    if ids.duplicated().any():
-        raise ValueError(
-            "keys must name every item once, "
-            f"found twice: {shown(ids[ids.duplicated()].unique())}"
-        )
-    wanted = frame["item"].astype(str)
-    unknown = wanted[~wanted.isin(ids)]
-    if len(unknown) > 0:
-        raise ValueError(
-            f"item must be one of the {len(ids)} items of the keys, "
-            f"found {shown(unknown.unique())}"
-        )
-
-    added = [
-        name
-        for name in ("part", "group", "pair", "cluster")
-        if name in keys and name not in frame
-    ]
-    of_item = keys.set_axis(ids, axis=0).loc[wanted].reset_index(drop=True)
-    joined = frame.assign(**{name: of_item[name].to_numpy() for name in added})
-    if "outcome" in frame or "answer" not in frame:
-        return joined
-    return joined.assign(outcome=_outcomes_of_options(frame["answer"], of_item))
-
-
-def _outcomes_of_options(answer: Series, of_item: DataFrame) -> Series:
-    """Return the outcome of the option that each answer chose; words are kept."""
-    columns = [name for name in of_item if str(name).startswith(_OPTION)]
-    options = [str(name).removeprefix(_OPTION) for name in columns]
-    if not columns:
-        raise ValueError(
-            "predictions must have the column 'outcome', because the keys do not know "
-            "the outcome of an answer"
-        )
-
-    words = answer.astype("string").str.strip().str.lower()
-    is_option = words.isin(options).fillna(False).to_numpy(dtype=bool)
-    is_missing = words.isna() | words.isin(["", REFUSED, UNREADABLE])
-    wrong = answer[~is_option & ~is_missing.to_numpy(dtype=bool)]
-    if len(wrong) > 0:
-        raise ValueError(
-            f"answer must be one of {', '.join(options)}, '{REFUSED}' or "
-            f"'{UNREADABLE}', found {shown(wrong.unique())}"
-        )
-
-    place = pd.Index(options).get_indexer(words.where(is_option, options[0]))
-    outcomes = of_item[columns].to_numpy(dtype=float, na_value=np.nan)
-    chosen = Series(outcomes[np.arange(len(answer)), place], index=answer.index)
-    return chosen.astype(object).where(is_option, words.astype(object))
 
 
 def _kinds_and_values(frame: DataFrame, card: Card) -> tuple[Series, Series]:

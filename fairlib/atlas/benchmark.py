@@ -18,7 +18,6 @@ from pandas import DataFrame
 from fairlib.atlas import page, planning, web_page, wording
 from fairlib.atlas.answers import (
     PART,
-    SET_ASIDE,
     Answers,
     answers,
     of_part,
@@ -28,6 +27,7 @@ from fairlib.atlas.answers import (
 from fairlib.atlas.cards import Card
 from fairlib.atlas.cards import card as card_of
 from fairlib.atlas.contents import Contents
+from fairlib.atlas.keys import SET_ASIDE, card_for
 from fairlib.atlas.planning import LIKE_THESE, THESE, Setting
 from fairlib.atlas.scores import Scored, design_effect, groups_of, score
 from fairlib.checks import check_confidence, one_number
@@ -124,7 +124,8 @@ def benchmark(
         What the columns of the predictions are called, if they have other names.
     keys : table, str or Path, optional
         The part, group, pair and cluster of each item, if the predictions lack them,
-        and columns `outcome_0`, `outcome_1` ... with the outcome of each option.
+        and columns `outcome_0`, `outcome_1` ... with the outcome of each option. For
+        BBQ also the folder of your copy of its repository.
     refused : "left out" or float, default "left out"
         How items without a readable answer count: not at all, or with this outcome. The
         report always shows the other ways too.
@@ -159,7 +160,7 @@ def benchmark(
     >>> print(benchmark(mine, answers).score)
     0.750 [0.506, 0.915] (95% t over 10 clusters)
     """
-    whole = card_of(card)
+    whole = card_for(card_of(card), keys)
     chosen = whole if part is None else whole.part(part)
     setting = _setting(
         confidence=confidence,
@@ -185,11 +186,19 @@ def benchmark(
         )
 
     if not chosen.parts or PART not in frame:
-        return _with_notes(judged(chosen, frame).report(table), 0, set_aside)
+        report = judged(chosen, frame).report(table)
+        return _with_notes(
+            report, apart=0, unknown=set_aside, has_keys=keys is not None
+        )
 
     alike = with_the_same_score(frame, chosen)
     report = judged(chosen, alike).report(table)
-    report = _with_notes(report, len(frame) - len(alike), set_aside)
+    report = _with_notes(
+        report,
+        apart=len(frame) - len(alike),
+        unknown=set_aside,
+        has_keys=keys is not None,
+    )
 
     by_part = {}
     for name, rows in frame.groupby(PART, sort=False):
@@ -358,14 +367,16 @@ def _planned(card: Card, setting: Setting, table: DataFrame) -> BenchmarkReport:
     )
 
 
-def _with_notes(report: BenchmarkReport, apart: int, unknown: int) -> BenchmarkReport:
+def _with_notes(
+    report: BenchmarkReport, *, apart: int, unknown: int, has_keys: bool
+) -> BenchmarkReport:
     """Return a report that says how many answers are not part of its score."""
     items = 0 if report.counts is None else report.counts["items"]
     notes = wording.missing_items(report.card, items)
     if apart > 0:
         notes.append(wording.other_scores(apart))
     if unknown > 0:
-        notes.append(wording.set_aside(report.card, unknown))
+        notes.append(wording.set_aside(report.card, unknown, has_keys=has_keys))
     return replace(report, notes=(*notes, *report.notes))
 
 

@@ -178,7 +178,8 @@ def _parser() -> argparse.ArgumentParser:
         "--keys",
         type=Path,
         metavar="FILE",
-        help="the group, pair and cluster of each item, if FILE lacks them",
+        help="the group, pair and cluster of each item, if FILE lacks them; for BBQ "
+        "also the folder of your copy of its repository",
     )
     parser.add_argument(
         "--column",

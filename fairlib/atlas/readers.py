@@ -7,16 +7,21 @@ from one template. What it says of an item (Inspect's metadata, the harness's do
 becomes columns, so that they can be named as group, pair or cluster.
 """
 
+import io
 import json
+import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow
 from pandas import DataFrame
 
 SUFFIXES = (".eval", ".json", ".jsonl")
+_ZSTANDARD = 93  # the number of this compression in zip files
+_SIZE_OF_HEADER = 30  # bytes before the name of a member of a zip file
 REFUSED = "refused"
 UNREADABLE = "unreadable"
 # What Inspect's scorers write for correct, incorrect, partly correct and no answer
@@ -88,9 +93,9 @@ def _records(log: Path) -> Iterator[Record]:
     """Return one record for each answer: item, scores by metric, and what is known."""
     if log.suffix == ".eval":
         with zipfile.ZipFile(log) as archive:
-            names = [name for name in archive.namelist() if _is_sample(name)]
-            for name in names:
-                yield _of_inspect(json.loads(archive.read(name)))
+            members = [one for one in archive.infolist() if _is_sample(one.filename)]
+            for member in members:
+                yield _of_inspect(json.loads(_content(archive, log, member)))
         return
 
     text = log.read_text(encoding="utf-8")
@@ -102,6 +107,26 @@ def _records(log: Path) -> Iterator[Record]:
     for line in text.splitlines():
         if line.strip():
             yield _of_line(json.loads(line))
+
+
+def _content(archive: zipfile.ZipFile, log: Path, member: zipfile.ZipInfo) -> bytes:
+    """Return a member of an archive.
+
+    Inspect compresses its logs with Zstandard, which `zipfile` reads only from Python
+    3.14 on. So we find the bytes of the member ourselves.
+    """
+    if member.compress_type != _ZSTANDARD:
+        return archive.read(member)
+
+    with log.open("rb") as file:
+        file.seek(member.header_offset)
+        header = file.read(_SIZE_OF_HEADER)
+        # The last two numbers of a header are the lengths of what follows it.
+        of_name, of_extra = struct.unpack("<HH", header[-4:])
+        file.seek(of_name + of_extra, io.SEEK_CUR)
+        compressed = file.read(member.compress_size)
+    with pyarrow.CompressedInputStream(pyarrow.BufferReader(compressed), "zstd") as one:
+        return one.read()
 
 
 def _is_sample(name: str) -> bool:
@@ -120,20 +145,31 @@ def _of_line(line: Record) -> Record:
 
 def _of_inspect(sample: Record) -> Record:
     """Return a sample of Inspect; several epochs are several answers to one item."""
-    scores = {
-        name: _inspect_value(score["value"])
-        for name, score in (sample.get("scores") or {}).items()
-    }
+    of_sample = sample.get("scores") or {}
+    scores = {name: _inspect_value(score) for name, score in of_sample.items()}
+    known = _scalars(sample.get("metadata") or {})
+    if len(of_sample) == 1:
+        # With one scorer, there is one answer that it found.
+        (score,) = of_sample.values()
+        known |= _scalars({"answer": score.get("answer")})
+
     return {
         "item": str(sample["id"]),
         "scores": scores,
         "is_failed": bool(sample.get("error")),
-        "known": _scalars(sample.get("metadata") or {}),
+        "known": known,
     }
 
 
-def _inspect_value(value: object) -> object:
-    """Return the value of a score, with Inspect's letters as numbers."""
+def _inspect_value(score: Record) -> object:
+    """Return the value of a score, with Inspect's letters as numbers.
+
+    A scorer that finds no answer in what the model wrote counts it as wrong, and notes
+    an empty answer. Here it is an answer that cannot be read.
+    """
+    value = score["value"]
+    if score.get("answer") == "":
+        return UNREADABLE
     if isinstance(value, str):
         return _INSPECT_WORDS.get(value, value)
     return value

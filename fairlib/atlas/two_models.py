@@ -26,6 +26,7 @@ from fairlib.atlas.answers import (
 from fairlib.atlas.cards import Card
 from fairlib.atlas.cards import card as card_of
 from fairlib.atlas.contents import Compared
+from fairlib.atlas.keys import card_for
 from fairlib.atlas.planning import LIKE_THESE, THESE
 from fairlib.atlas.scores import groups_of, score
 from fairlib.checks import check_confidence, one_number
@@ -129,7 +130,7 @@ def compare(
     """
     check_confidence(confidence)
     one_number("power", power, "in (0, 1)", lambda x: (x > 0) & (x < 1))
-    whole = card_of(card)
+    whole = card_for(card_of(card), keys)
     chosen = whole if part is None else whole.part(part)
     if chosen.score.kind == "ratio":
         raise ValueError("card must have a score that is no ratio, found 'ratio'")

@@ -15,6 +15,8 @@ REFUSALS = "depends on refused answers"
 NOT_SHOWN = "not shown"
 UNDEFINED = "undefined"
 PLANNED = "no predictions"
+# The benchmarks whose keys can be read from the user's own copy.
+WITH_COPIES = ("bbq",)
 CONCLUSIONS = (SHOWN, THESE_ONLY, REFUSALS, NOT_SHOWN, UNDEFINED, PLANNED)
 _SHOWN_BY = {
     "share": "a bias",
@@ -404,7 +406,7 @@ def other_scores(answers: int) -> str:
     )
 
 
-def set_aside(card: Card, answers: int) -> str:
+def set_aside(card: Card, answers: int, *, has_keys: bool) -> str:
     """Return that some answers are about items whose cluster is not known.
 
     Parameters
@@ -413,17 +415,24 @@ def set_aside(card: Card, answers: int) -> str:
         The benchmark.
     answers : int
         How many.
+    has_keys : bool
+        Whether the user gave keys.
 
     Returns
     -------
     str
-        One sentence.
+        One or two sentences.
     """
-    return (
+    text = (
         f"{answers:,} answers were set aside: the {noun(card.clusters.what)} of their "
-        "items, or the outcome of their options, is not known. A table of keys for "
-        "them (`keys=`) would let them count."
+        "items, or the outcome of their options, is not known."
     )
+    if has_keys:
+        return text
+    ways = "A table of keys (`keys=`)"
+    if card.name.partition(".")[0] in WITH_COPIES:
+        ways += f", or the folder of your copy of {card.source.repository},"
+    return f"{text} {ways} would let them count."
 
 
 def with_interval(card: Card, interval: Interval) -> str:

@@ -7,6 +7,7 @@ The logs are written here in the documented forms: Inspect's zip of samples (log
 import json
 import zipfile
 
+import pyarrow
 import pytest
 
 import fairlib
@@ -53,6 +54,66 @@ def test_an_inspect_log_needs_no_conversion(inspect_log):
     assert report.counts["unreadable"] == 2
     assert report.score.estimate == pytest.approx(15 / 20)
     assert report.dependence is not None
+
+
+def compressed_as_inspect_does(archive, members):
+    """Write a zip whose members are compressed with Zstandard."""
+    codec = pyarrow.Codec("zstd")
+    with zipfile.ZipFile(archive, "w") as file:
+        for name, text in members.items():
+            file.writestr(name, codec.compress(text.encode()).to_pybytes())
+    content = bytearray(archive.read_bytes())
+    # The compression is two bytes of both headers of a member: 93 is Zstandard.
+    for signature, place in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        start = content.find(signature)
+        while start >= 0:
+            content[start + place] = 93
+            start = content.find(signature, start + 1)
+    archive.write_bytes(bytes(content))
+
+
+def test_a_compressed_inspect_log_needs_no_other_program(tmp_path):
+    path = tmp_path / "log.eval"
+    members = {
+        f"samples/{sample['id']}_epoch_{sample['epoch']}.json": json.dumps(sample)
+        for sample in inspect_samples()
+    }
+    compressed_as_inspect_does(path, {"header.json": "{}"} | members)
+    report = fairlib.benchmark(MINE, path, columns={"cluster": "template"})
+    assert report.counts["items"] == 23
+    assert report.score.estimate == pytest.approx(15 / 20)
+
+
+def bbq_log(path, **of_score):
+    """Write answers to six questions about age: the one that the stereotype names."""
+    keys = fairlib.load("atlas_keys_bbq", source="bundled").iloc[::4][:60]
+    options = keys[["outcome_0", "outcome_1", "outcome_2"]].to_numpy(int).argmax(axis=1)
+    samples = []
+    for item, option in zip(keys["item"], options, strict=True):
+        score = {"value": "I", "answer": "ABC"[option]} | of_score
+        category, number = item.split("/")
+        samples.append(
+            {
+                "id": f"bbq-{number}",
+                "scores": {"choice": score},
+                "metadata": {"category": category, "example_id": int(number)},
+            }
+        )
+    samples[0]["scores"]["choice"]["answer"] = ""
+    path.write_text(json.dumps({"samples": samples}))
+    return path
+
+
+def test_a_log_of_bbq_is_scored_by_its_options_and_not_by_what_was_right(tmp_path):
+    report = fairlib.benchmark("bbq", bbq_log(tmp_path / "log.json"))
+    assert report.score.estimate == 1
+    assert report.counts["unreadable"] == 1
+
+    path = bbq_log(tmp_path / "without.json", answer=None)
+    text = path.read_text().replace('"answer": ""', '"answer": null')
+    path.write_text(text)
+    with pytest.raises(ValueError, match="must have the column 'answer', the option"):
+        fairlib.benchmark("bbq", path)
 
 
 def harness_line(item, **more):
