@@ -119,14 +119,25 @@ def _summary(parts: Parts) -> str:
     tested = int(rows["p_corrected"].count())
     if not tested:
         return f"{text} No difference was tested: {_about(number, untested)}."
-    if tested == 1:
-        words = next(words for verdict, words in results.items() if number[verdict])
-        text += f" The one difference tested {words[0]}."
-    else:
-        text += f" Of {tested:,} differences tested, {_about(number, results)}."
+    text += f" {_about_tested(number, results, tested)}."
     if number.keys() & untested:
         text += f" Of those not tested, {_about(number, untested)}."
     return text
+
+
+def _about_tested(
+    number: Mapping[str, int], words: Mapping[str, tuple[str, str]], tested: int
+) -> str:
+    """Count the tested comparisons by the results; if all have one, say it once."""
+    results = [verdict for verdict in words if number[verdict]]
+    if len(results) > 1:
+        return f"Of {tested:,} differences tested, {_about(number, words)}"
+
+    one, several = words[results[0]]
+    if tested == 1:
+        return f"The one difference tested {one}"
+    all_of_them = "Both" if tested == 2 else f"All {tested:,}"
+    return f"{all_of_them} differences tested {several}"
 
 
 def _about(number: Mapping[str, int], words: Mapping[str, tuple[str, str]]) -> str:
