@@ -343,5 +343,6 @@ def _checked_counts(cells: DataFrame, count: str) -> DataFrame:
 
 def _values_are_missing(name: str, missing: int) -> ValueError:
     return ValueError(
-        f"column {name!r} has {missing} missing value(s); every example needs one"
+        f"column {name!r} has {missing} missing value(s); every example needs one: "
+        "fill them in, or leave these examples out"
     )
