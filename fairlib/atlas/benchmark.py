@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from fairlib.atlas import page, planning, web_page, wording
+from fairlib.atlas import page, plan_wording, planning, web_page, wording
 from fairlib.atlas.answers import (
     PART,
     Answers,
@@ -349,21 +349,20 @@ def _planned(card: Card, setting: Setting, table: DataFrame) -> BenchmarkReport:
     """Return the report without predictions."""
     smallest = planning.smallest_bias(table)
     levels = (setting.confidence, setting.power)
-    caution = wording.caution(card)
-    notes = (caution, *card.notes) if caution and not table.empty else card.notes
+    of_plan = () if table.empty else plan_wording.of_plan(card, smallest)
 
     return BenchmarkReport(
         card=card,
         setting=setting,
         planning=table,
-        verdict=wording.can_show(
+        verdict=plan_wording.can_show(
             card,
             smallest=smallest,
             independent=planning.if_independent(table),
             levels=levels,
         ),
         conclusion=wording.PLANNED,
-        notes=notes,
+        notes=(*of_plan, *card.notes),
     )
 
 

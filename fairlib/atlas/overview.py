@@ -54,7 +54,9 @@ A dash means that a benchmark has no such number: it has no pairs, its dependenc
 not measured, or it has so few clusters that no bias can be shown. A benchmark with \
 more than two groups is planned for the two smallest. Word tests have none, because \
 their scale has no points. Pairs are planned exactly and clusters approximately, so \
-two plans for the same numbers can differ in the last digit.
+two plans for the same numbers can differ in the last digit. Plans over 60 clusters or \
+fewer are simulated: other draws would move such a number by about 2 % of its value, \
+and seldom by more than 4 %. So 18.2 points may also come out as 17.9 or 18.5.
 
 `fairlib benchmark NAME` prints the same for one benchmark, and \
 `fairlib benchmark NAME ANSWERS.csv` says what your answers show. Add `--compare \

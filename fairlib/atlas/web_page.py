@@ -13,7 +13,7 @@ from typing import Any
 from markupsafe import Markup
 from pandas import DataFrame
 
-from fairlib.atlas import wording
+from fairlib.atlas import plan_wording, wording
 from fairlib.atlas.cards import Card
 from fairlib.atlas.contents import Compared, Contents
 from fairlib.atlas.picture import Row, picture, signed
@@ -138,6 +138,7 @@ def render(report: Contents, *, framed: bool = True) -> str:
         comparisons=_with_interval(report.comparisons, unit),
         refusals=_with_interval(report.refusals, unit),
         plan=_plan(report.planning, unit),
+        plan_notes=_plan_notes(report),
         facts=_facts(card),
     )
     return safe(html)
@@ -309,6 +310,12 @@ def _plan(table: DataFrame, unit: _Unit) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _plan_notes(report: Contents) -> list[str]:
+    """Return what has to be known of the plan, if the notes do not have it."""
+    notes = plan_wording.of_plan(report.card, report.smallest_bias)
+    return [note for note in notes if note not in report.notes]
 
 
 def _as_dicts(table: DataFrame | None) -> Sequence[dict[str, Any]]:

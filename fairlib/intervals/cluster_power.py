@@ -18,6 +18,9 @@ from fairlib.intervals import cluster_ratios, clusters
 
 MOST_CLUSTERS = 60  # with more, normal theory is good enough
 WORLDS = 600
+# How far an answer moves with other draws: its relative standard deviation, which is
+# from 1 to 2 % for the cards of the atlas.
+SPREAD = 0.02
 _CLOSEST = 0.02  # the relative error of an answer
 _STRIDE = 1.15
 _MOST_CORRELATED = 0.999
