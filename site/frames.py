@@ -3,8 +3,8 @@
 No Python runs on the site. `FRAMES` lists the settings. Each picture, or table, comes
 from the function that the notebook gives to its widget. For each lesson, the folder
 build/frames/<lesson> holds the pictures, named by the places of their values
-(`0-2-1.svg`), and controls.html: the controls, and what `_static/frames.js` writes
-beside the picture, or in its place.
+(`0-2-1.svg`, and for telephones `0-2-1_narrow.svg`), and controls.html: the controls,
+and what `_static/frames.js` writes beside the picture, or in its place.
 
 python site/frames.py
 
@@ -36,6 +36,9 @@ from fairlib import plots
 from fairlib.data import ROOT
 from fairlib.plots import save
 
+sys.path.insert(0, str(ROOT / "notebooks"))
+from pages import NARROW
+
 BUILT = ROOT / "build" / "frames"
 # The tags of cells on which no widget rests
 APART = {"hosted", "stub", "solution", "check"}
@@ -64,7 +67,11 @@ FRAMES = {
         "Twenty simulated checks, half of the sentences about women and half about "
         "men, drawn from those that were checked: difference of the shares with a "
         "lost gender, with Newcombe's intervals. Google, English to Hebrew.",
-        {"n": (20, 100, 300, 1000), "draw": (1, 2, 3, 4)},
+        {
+            "n": (20, 100, 300, 1000),
+            "confidence": (0.5, 0.8, 0.95, 0.99),
+            "draw": (1, 2, 3),
+        },
         {
             "n": "Sentences that each person checks",
             "confidence": "Confidence",
@@ -81,8 +88,8 @@ FRAMES = {
     "18_setting_a_threshold": Frames(
         "Scores of 200 people in need (upwards) and of 242 others (downwards); a bar "
         "spans five points of score, and the line is the chosen threshold.",
-        {"line": tuple(range(0, 101, 5))},
-        {"line": "Threshold"},
+        {"threshold": tuple(range(0, 101, 5))},
+        {"threshold": "Threshold"},
     ),
 }
 
@@ -291,8 +298,8 @@ def source(caption: str) -> str:
     return end.group()
 
 
-def svg(figure: plt.Figure, widget: Widget) -> str:
-    """Return the figure as `plots.save` writes it.
+def svg(figure: plt.Figure, name: str, *, caption: str) -> str:
+    """Return the figure as `plots.save` writes it under this name.
 
     `plots.save` labels what is simulated or invented.
     """
@@ -303,7 +310,7 @@ def svg(figure: plt.Figure, widget: Widget) -> str:
             write(text)
 
     with mock.patch.object(plots, "write_whole", keep):
-        save(figure, widget.figure, caption=widget.caption)
+        save(figure, name, caption=caption)
     return text.getvalue()
 
 
@@ -397,6 +404,7 @@ def draw(path: Path, chosen: Frames, folder: Path) -> int:
         controls = controls_of(widget, chosen)
         caption = f"{chosen.caption} {source(widget.caption)}"
         start = tuple(control.first for control in controls)
+        has_narrow = (plots.FIGURES / f"{widget.figure}{NARROW}.svg").exists()
 
         for setting in settings_of(widget, controls):
             jupyter.shown.clear()
@@ -408,28 +416,39 @@ def draw(path: Path, chosen: Frames, folder: Path) -> int:
 
             (figure,) = jupyter.shown
             texts_by_setting[setting.key] = words(figure)
-            text = svg(figure, widget)
-            if setting.places == start:
-                check_first(text, widget)
-            picture = described(text, f"{setting.words}. {caption}")
-            (folder / f"{setting.key}.svg").write_text(picture, encoding="utf-8")
+            figures = {"": figure}
+            if has_narrow:
+                jupyter.shown.clear()
+                widget.function(**setting.arguments, narrow=True)
+                (figures[NARROW],) = jupyter.shown
+
+            for suffix, drawn in figures.items():
+                text = svg(drawn, f"{widget.figure}{suffix}", caption=widget.caption)
+                if setting.places == start:
+                    check_first(text, f"{widget.figure}{suffix}")
+                picture = described(text, f"{setting.words}. {caption}")
+                path = folder / f"{setting.key}{suffix}.svg"
+                path.write_text(picture, encoding="utf-8")
 
     if tables:
         facts = {"tables": tables}
     else:
         pictures = f"../frames/{folder.name}"
-        facts = {"pictures": pictures, "said": changing(texts_by_setting)}
+        facts = {
+            "pictures": pictures,
+            "narrow": NARROW if has_narrow else "",
+            "said": changing(texts_by_setting),
+        }
     facts["caption"] = caption
     (folder / "controls.html").write_text(form(controls, facts), encoding="utf-8")
     return len(texts_by_setting) + len(tables)
 
 
-def check_first(text: str, widget: Widget) -> None:
+def check_first(text: str, name: str) -> None:
     """Raise unless the first setting gives the figure that the notebook saves."""
-    name = f"{widget.figure}.svg"
-    if text != (plots.FIGURES / name).read_text(encoding="utf-8"):
+    if text != (plots.FIGURES / f"{name}.svg").read_text(encoding="utf-8"):
         raise ValueError(
-            f"the first setting of a widget must show {name}, found another picture"
+            f"the first setting of a widget must show {name}.svg, found another picture"
         )
 
 

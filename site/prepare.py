@@ -97,12 +97,12 @@ def to_root(name: str) -> str:
     return "../" * (1 + name.count("/"))
 
 
-def figure_html(figure: Path, *, above: str = "../", moves: bool = False) -> str:
+def figure_html(figure: Path, *, above: str = "../") -> str:
     """Return a figure as HTML: its SVG, linked, with its caption as text.
 
     The first sentence of the caption is the text in place of the picture. `above` is
     the way from the page to the folder above `figures`. On phones the figure's narrow
-    variant is shown, if there is one, unless controls replace the picture.
+    variant is shown, if there is one.
     """
     text = caption(figure)
     short = in_short(text)
@@ -122,7 +122,7 @@ def figure_html(figure: Path, *, above: str = "../", moves: bool = False) -> str
         f'<img src="{address}" alt="{escape(short)}" width="{width}" height="{height}">'
     )
     narrow = figure.with_stem(f"{figure.stem}{NARROW}")
-    if narrow.exists() and not moves:
+    if narrow.exists():
         source = f'<source media="(max-width: {WIDEST_PHONE}px)"'
         source += f' srcset="{above}{folder}/{narrow.name}">'
         picture = f"<picture>{source}{picture}</picture>"
@@ -150,7 +150,7 @@ def moved(name: str, figure: Path, frames: Path) -> str:
     # The script writes the words of a setting into the empty, hidden span.
     if any(controls.parent.glob("*.svg")):
         drawn = (
-            figure_html(figure, moves=True)
+            figure_html(figure)
             .replace("<figcaption>", '<figcaption><span class="words">')
             .replace(
                 "</figcaption>",

@@ -212,8 +212,8 @@ import matplotlib.pyplot as plt
 import fairlib
 from fairlib import atlas, plots
 plots.use_style()
-def draw(share=0.5, kind="<a>"):
-    figure, ax = plt.subplots(figsize=(2, 1))
+def draw(share=0.5, kind="<a>", narrow=False):
+    figure, ax = plt.subplots(figsize=(1 if narrow else 2, 1))
     ax.plot([0, share], label=f"at {share}")
     ax.set_title("the same")
     ax.legend(title=kind)
@@ -281,6 +281,18 @@ def test_every_combination_of_values_has_its_picture_and_the_first_is_the_notebo
     )
     assert len({*pictures.values()}) == 6
     assert (tmp_path / "99_line.svg").read_bytes() == before
+
+
+def test_on_phones_controls_choose_among_narrow_pictures(drawn, tmp_path):
+    save = SAVE.replace("draw()", "draw(narrow=True)").replace("line", "line_narrow")
+    with plt.rc_context():
+        exec(f"{DRAW}\n{save.replace('A line_narrow', 'A line')}", {})
+    count, folder, _, facts = drawn(SHARE)
+    assert count == 3 and facts["narrow"] == "_narrow"
+    names = {path.stem for path in folder.glob("*.svg")}
+    assert names == {"0", "1", "2", "0_narrow", "1_narrow", "2_narrow"}
+    first = (folder / "1_narrow.svg").read_text(encoding="utf-8")
+    assert "Share of the line 0.5." in first and 'width="72pt"' in first
 
 
 def test_a_first_setting_that_shows_another_picture_is_an_error(drawn, tmp_path):

@@ -1,8 +1,8 @@
 // A notebook's widget at the settings that were computed: its controls choose a picture, or a table, among them.
 for (const form of document.querySelectorAll("form.frames")) {
-  const { caption, options, pictures, said, tables } = JSON.parse(form.querySelector("script").textContent);
+  const { caption, options, pictures, narrow, said, tables } = JSON.parse(form.querySelector("script").textContent);
   const figure = form.parentNode;
-  const [image, link, place, result] = ["img", "a", ".chosen", "output"].map((one) => figure.querySelector(one));
+  const [image, phone, link, place, result] = ["img", "source", "a", ".chosen", "output"].map((one) => figure.querySelector(one));
   const [first, later] = figure.querySelectorAll("figcaption span.words");
   const fields = [...form.querySelectorAll("input, select")];
   const chosen = () => fields.map((field) => field.value).join("-");
@@ -29,6 +29,7 @@ for (const form of document.querySelectorAll("form.frames")) {
     if (key === start && !image.dataset.moved) return;
     image.dataset.moved = true;
     image.src = link.href = `${pictures}/${key}.svg`;
+    if (phone) phone.srcset = `${pictures}/${key}${narrow}.svg`;
     image.alt = `${setting}: ${said[key]}`;
   };
   form.addEventListener("input", show);
