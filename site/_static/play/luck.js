@@ -109,11 +109,11 @@
     const picture = axis();
     const words = make("p", { class: "play-words" });
     const live = make("p", { class: "play-hidden", "aria-live": "polite" });
-    const slider = make("input", { type: "range", min: 0, max: BUDGET, step: 2, value: 0, "aria-label": `Checks of ${name}` });
+    const slider = make("input", { type: "range", min: 0, max: BUDGET, step: 2, value: 0, "aria-label": `Check more sentences of ${name}` });
     const flags = make("fieldset", { class: "play-flags" }, make("legend", {}, `Your verdict on ${name}`));
 
     function sentence() {
-      if (state.matches === 0) return "No sentence is checked yet. Drag the handle to check some.";
+      if (state.matches === 0) return "No sentence is checked yet. Move the handle to check some.";
       const right = (group) => `${chance.rightAmong(closed[group], state.matches)} of ${state.matches} about ${group}`;
       return `Right: ${right("women")}, ${right("men")}. ${ahead(state.estimate)}, and ${reach(state.limits)}.`;
     }
@@ -121,7 +121,7 @@
     function show() {
       for (const drawn of Object.values(groups)) drawn.paint();
       words.textContent = sentence();
-      picture.svg.setAttribute("aria-label", sentence());
+      picture.svg.setAttribute("aria-label", `Picture of the interval of ${name}; the words above say the same.`);
       picture.draw({ ...state, truth: state.isOpen ? closed.difference : undefined });
       slider.value = 2 * state.matches;
       slider.setAttribute("aria-valuetext", `${2 * state.matches} of ${BUDGET} checks`);
@@ -300,6 +300,9 @@
         ? button("Play again", () => game(place), { class: "play-main" })
         : button("Next round", () => { round(number + 1); title.focus(); }, { class: "play-main" });
       after.replaceChildren(...parts, scoreTable(results));
+      // The button that had the focus is gone: the keyboard goes on at the result.
+      parts[0].tabIndex = -1;
+      parts[0].focus({ preventScroll: true });
       if (isLast) {
         const players = hundred(next);
         after.append(moral(), players.node);
