@@ -372,10 +372,9 @@ def _with_notes(
     """Return a report that says how many answers are not part of its score."""
     items = 0 if report.counts is None else report.counts["items"]
     notes = wording.missing_items(report.card, items)
-    if apart > 0:
-        notes.append(wording.other_scores(apart))
-    if unknown > 0:
-        notes.append(wording.set_aside(report.card, unknown, has_keys=has_keys))
+    notes += wording.not_counted(
+        report.card, apart=apart, unknown=unknown, has_keys=has_keys
+    )
     return replace(report, notes=(*notes, *report.notes))
 
 

@@ -91,6 +91,8 @@ class Compared:
         How many items only one of the models answered; they do not count.
     power : float
         The probability that `smallest_difference` is for.
+    notes : tuple of str
+        Which items of the benchmark, and which answers, are not part of the comparison.
     """
 
     card: Card
@@ -102,6 +104,7 @@ class Compared:
     only_first: int
     only_second: int
     power: float
+    notes: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:

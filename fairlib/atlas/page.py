@@ -114,7 +114,8 @@ def comparison_as_markdown(comparison: Compared) -> str:
     for question, interval in intervals.items():
         numbers = (interval.estimate, interval.low, interval.high)
         lines.append(f"| {question} | " + " | ".join(map(_cell, numbers)) + " |")
-    return "\n".join(lines) + "\n"
+    lines += ["", *(f"- {_plain(note)}" for note in comparison.notes)]
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def comparison_as_json(comparison: Compared) -> str:
@@ -134,7 +135,7 @@ def comparison_as_json(comparison: Compared) -> str:
         "smallest_difference": _number(comparison.smallest_difference),
     }
 
-    for name in ("items", "ties", "only_first", "only_second", "power"):
+    for name in ("items", "ties", "only_first", "only_second", "power", "notes"):
         contents[name] = getattr(comparison, name)
     return json.dumps(contents, indent=1, default=str)
 

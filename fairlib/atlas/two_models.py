@@ -13,7 +13,7 @@ from typing import Any
 from pandas import DataFrame
 from scipy.special import ndtri
 
-from fairlib.atlas import page, web_page
+from fairlib.atlas import page, web_page, wording
 from fairlib.atlas.answers import (
     Answers,
     answers,
@@ -26,7 +26,7 @@ from fairlib.atlas.answers import (
 from fairlib.atlas.cards import Card
 from fairlib.atlas.cards import card as card_of
 from fairlib.atlas.contents import Compared
-from fairlib.atlas.keys import card_for
+from fairlib.atlas.keys import SET_ASIDE, card_for
 from fairlib.atlas.planning import LIKE_THESE, THESE
 from fairlib.atlas.scores import groups_of, score
 from fairlib.checks import check_confidence, one_number
@@ -57,10 +57,12 @@ class Comparison(Compared):
         How many items only one of the models answered; they do not count.
     power : float
         The probability that `smallest_difference` is for.
+    notes : tuple of str
+        Which items of the benchmark, and which answers, are not part of the comparison.
     """
 
     def __str__(self) -> str:
-        return self.verdict
+        return "\n".join([self.verdict, *self.notes])
 
     def _repr_html_(self) -> str:
         return web_page.render_comparison(self, framed=False)
@@ -136,6 +138,7 @@ def compare(
         raise ValueError("card must have a score that is no ratio, found 'ratio'")
 
     tables = {}
+    notes: list[str] = []
     for name, predictions in (("first", first), ("second", second)):
         frame = as_frame(name, predictions)
         if not names_items(frame, whole, columns or {}):
@@ -144,8 +147,18 @@ def compare(
                 f"together; found {', '.join(map(str, frame.columns))}"
             )
         known = predictions_of(frame, whole, columns=columns, keys=keys)
-        rows = with_the_same_score(of_part(known, part), chosen)
+        of_chosen = of_part(known, part)
+        rows = with_the_same_score(of_chosen, chosen)
         tables[name] = answers(rows, chosen)
+        notes += [
+            f"Of the {name} model, {text[0].lower()}{text[1:]}"
+            for text in wording.not_counted(
+                chosen,
+                apart=len(of_chosen) - len(rows),
+                unknown=known.attrs.get(SET_ASIDE, 0),
+                has_keys=keys is not None,
+            )
+        ]
     both = _in_both(tables["first"], tables["second"])
     if chosen.compares_groups and len(groups_of(both, chosen)) > 2:
         raise ValueError(
@@ -166,6 +179,7 @@ def compare(
         only_first=sides[0],
         only_second=sides[1],
         power=power,
+        notes=(*wording.missing_items(chosen, len(both)), *notes),
     )
 
 

@@ -287,6 +287,33 @@ def missing_items(card: Card, items: int) -> list[str]:
     ]
 
 
+def not_counted(card: Card, *, apart: int, unknown: int, has_keys: bool) -> list[str]:
+    """Return which answers are not part of the score, one sentence for each reason.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark.
+    apart : int
+        How many belong to parts with another score.
+    unknown : int
+        How many are about items that no key knows.
+    has_keys : bool
+        Whether the user gave keys.
+
+    Returns
+    -------
+    list of str
+        The sentences.
+    """
+    sentences = []
+    if apart > 0:
+        sentences.append(other_scores(apart))
+    if unknown > 0:
+        sentences.append(set_aside(card, unknown, has_keys=has_keys))
+    return sentences
+
+
 def other_scores(answers: int) -> str:
     """Return that some answers are not part of the score of the whole.
 
@@ -302,7 +329,7 @@ def other_scores(answers: int) -> str:
     """
     return (
         f"{answers:,} answers belong to parts whose score is defined in another way. "
-        "They are not part of this score; the table by part has them."
+        "They are not part of this score."
     )
 
 
@@ -348,11 +375,11 @@ def with_interval(card: Card, interval: Interval) -> str:
     Returns
     -------
     str
-        "61.5 % [58.1 %, 64.9 %]", for example.
+        "61.5 % [58.1 %, 64.9 %]" or "4.5 points [1.2, 7.8]", for example.
     """
     estimate = amount(card, interval.estimate)
-    low = amount(card, interval.low)
-    high = amount(card, interval.high)
+    low = amount(card, interval.low).removesuffix(" points")
+    high = amount(card, interval.high).removesuffix(" points")
     return f"{estimate} [{low}, {high}]"
 
 

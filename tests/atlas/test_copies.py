@@ -98,3 +98,14 @@ def test_the_bundled_keys_follow_the_same_rule():
     assert [row[f"outcome_{option}"] for option in range(3)] == [1, -1, 0]
     row = atlas_keys.key(negative | {"question_polarity": "nonneg"}, 1)
     assert [row[f"outcome_{option}"] for option in range(3)] == [-1, 1, 0]
+
+
+def test_a_comparison_says_which_answers_do_not_count():
+    ages = pd.DataFrame({"category": "Age", "example_id": range(400), "answer": 0})
+    both = pd.concat([ages, answers(0)])
+    comparison = fairlib.atlas.compare("bbq", both, ages.assign(answer=1))
+    notes = " ".join(comparison.notes)
+    assert "The score is about 200 of the 29,246 items" in notes
+    assert "Of the first model, 160 answers were set aside" in notes
+    assert "Of the second model, 200 answers belong to parts" in notes
+    assert notes in " ".join(str(comparison).split("\n"))

@@ -1,7 +1,8 @@
 """Logs of evaluation programs are read as they are.
 
 The logs are written here in the documented forms: Inspect's zip of samples (log version
-2), the lines of lm-evaluation-harness (version 0.4), and "Every Eval Ever" (0.2).
+2), the lines of lm-evaluation-harness (version 0.4), and "Every Eval Ever" (0.2). Logs
+that inspect-ai 0.3.285 and lm-eval 0.4.13 wrote themselves were read in the same way.
 """
 
 import json
