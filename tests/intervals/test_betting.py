@@ -1,5 +1,6 @@
 """The betting interval: its guarantee, its ends by brute force, and its speed."""
 
+import io
 import itertools
 
 import numpy as np
@@ -264,3 +265,46 @@ def test_bundles_and_games_of_other_lengths_make_no_interval_wider(kind, monkeyp
     low, high = betting.ends([z, z[:100], z], alpha=ALPHA)
     assert (low[0], high[0]) == (low[2], high[2])
     assert (low[1], high[1]) == pytest.approx(mean_interval(z[:100], ALPHA), abs=1e-9)
+
+
+# --- the progress bar ---
+
+
+class _Screen(io.StringIO):
+    """A stream that is a terminal, or is none."""
+
+    def __init__(self, *, is_terminal):
+        super().__init__()
+        self.is_terminal = is_terminal
+
+    def isatty(self):
+        return self.is_terminal
+
+
+@pytest.mark.parametrize("progress", [True, False])
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_bar_counts_all_steps_on_a_terminal_if_asked(
+    progress, is_terminal, monkeypatch
+):
+    screen = _Screen(is_terminal=is_terminal)
+    bar_of_betting = betting.tqdm
+    asked = {}
+
+    def bar_without_delay(**options):
+        asked.update(options)
+        at_once = {"delay": 0, "mininterval": 0, "leave": True, "file": screen}
+        return bar_of_betting(**options | at_once)
+
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    monkeypatch.setattr(betting, "tqdm", bar_without_delay)
+    betting.ends([np.tile([0.2, 0.4], 10)], alpha=ALPHA, progress=progress)
+
+    assert asked["delay"] == 2  # a quick interval shows no bar
+    drawn = screen.getvalue()
+    if progress and is_terminal:
+        steps = betting._BISECTION_STEPS
+        assert drawn.startswith("\rbetting interval:   0%")
+        assert "100%|" in drawn
+        assert f"{steps}/{steps}" in drawn
+    else:
+        assert drawn == ""
