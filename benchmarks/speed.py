@@ -19,11 +19,12 @@ import platform
 from collections.abc import Iterator
 from functools import partial
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import speed_intervals
+import speed_peers
 import speed_tables
 from fairlearn import metrics as fairlearn
 from scipy import stats
@@ -54,6 +55,7 @@ PACKAGES = (
     "duckdb",
     "fairlearn",
     "scikit-learn",
+    "statsmodels",
 )
 INTRODUCTION = """\
 # How fast, and beside what
@@ -69,8 +71,9 @@ the same answer by other work: it resamples rows where
 fairlib resamples counts, for example. A large ratio beside another algorithm says \
 nothing about the quality of its code.
 
-Memory is the most that a call allocates. For files, it is by how much a new process \
-grows. An asterisk marks a time that is
+Memory is the most that a call allocates. For files and for counts of frames, it is by \
+how much a new process grows, because
+compiled engines allocate out of sight. An asterisk marks a time that is
 extrapolated from fewer replicates. All results agree, to 1e-12 where nothing is \
 drawn. `make bench` writes this file.
 """
@@ -138,6 +141,7 @@ def metrics(n: int) -> Iterator[Case]:
         memory=memory(measure),
         peer=peer,
         theirs=theirs,
+        peer_memory=memory(metric_frame, frame),
     )
 
     # The peer's time is a straight line from none to two replicates.
@@ -190,6 +194,7 @@ def difference(n: int) -> Iterator[Case]:
         memory=memory(by_counts),
         peer="SciPy `bootstrap`",
         theirs=seconds(by_rows, run) * REPLICATES / run,
+        peer_memory=memory(by_rows, run),
         extrapolated=run < REPLICATES,
         other_algorithm=True,
     )
@@ -214,6 +219,7 @@ def amplified(n: int) -> Iterator[Case]:
         memory=memory(amplification.attribute_to_task, *arrays),
         peer="a loop over pairs",
         theirs=seconds(loop_over_pairs, *arrays),
+        peer_memory=memory(loop_over_pairs, *arrays),
     )
 
 
@@ -223,14 +229,15 @@ def main() -> None:
     for question in (metrics, difference, amplified):
         for n in SIZES:
             cases.extend(question(n))
-    if find_spec("speed_intervals"):
-        import speed_intervals
+    for question in (*speed_intervals.QUESTIONS, *speed_peers.QUESTIONS):
+        cases.extend(question())
 
-        for question in speed_intervals.QUESTIONS:
-            cases.extend(question())
-
-    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    installed = [name for name in speed_peers.PEERS if speed_peers.is_installed(name)]
+    versions = [f"{name} {version(name)}" for name in (*PACKAGES, *installed)]
+    packages = ", ".join(versions)
+    missing = ", ".join(speed_peers.not_installed()) or "none"
     machine = (
+        f"Peers that were not installed, and so are not in the table: {missing}.\n\n"
         f"Run on {datetime.date.today()}: {platform.machine()}, "
         f"Python {platform.python_version()}, {packages}."
     )

@@ -24,6 +24,7 @@ GROUPS = 10
 REPLICATES = 1000
 FILES = 12
 NAMES = ["group", "label", "prediction"]
+KINDS = ("whole numbers", "categories", "words")
 WORDS = np.array([f"group {number}" for number in range(GROUPS)])
 # The gaps between groups in four rates: accuracy, selection, true and false positives
 FOUR = ["ParityGap (accuracy)", "ParityGap", "TPRGap", "TNRGap"]
@@ -54,32 +55,27 @@ def predictions(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def counting(n: int = 1_000_000) -> Iterator[Case]:
     """Count groups x labels x predictions, in columns of several kinds."""
-    group, label, prediction = predictions(n)
-    kinds = {
-        "whole numbers": group,
-        "categories": pd.Categorical.from_codes(group, WORDS),
-        "words": WORDS[group],
-    }
-    for kind, column in kinds.items():
-        frame = pd.DataFrame(
-            {"group": column, "label": label, "prediction": prediction}
-        )
+    for kind in KINDS:
+        frame = frame_with_groups(kind, n)
         expected = sorted(_counts_by_polars(frame)["len"])
         assert sorted(tables.counts(frame, NAMES)[tables.COUNT]) == expected
 
         peers: dict[str, Callable] = {
-            "polars": partial(_counts_by_polars, frame),
-            "DuckDB": partial(_counts_by_duckdb, frame),
-            "pandas `groupby`": partial(_counts_by_pandas, frame),
+            "polars": _counts_by_polars,
+            "DuckDB": _counts_by_duckdb,
+            "pandas `groupby`": _counts_by_pandas,
         }
-        peer, theirs = best(peers)
+        peer, theirs = best(
+            {name: partial(counts, frame) for name, counts in peers.items()}
+        )
         case = Case(
             question=f"counting 10 × 2 × 2 cells of a pandas frame, {kind}",
             n=n,
             ours=seconds(tables.counts, frame, NAMES),
-            memory=memory(tables.counts, frame, NAMES),
+            memory=_memory_of_a_new_process(_counts_by_fairlib, kind=kind, n=n),
             peer=peer,
             theirs=theirs,
+            peer_memory=_memory_of_a_new_process(peers[peer], kind=kind, n=n),
             reason="a part of our time does not depend on the number of rows.",
         )
         yield case
@@ -87,9 +83,25 @@ def counting(n: int = 1_000_000) -> Iterator[Case]:
             yield case._replace(
                 peer="NumPy by hand",
                 theirs=seconds(_counts_by_numpy, frame),
-                peer_memory=memory(_counts_by_numpy, frame),
+                peer_memory=_memory_of_a_new_process(_counts_by_numpy, kind=kind, n=n),
                 reason=_KNOWS_THE_CODES,
             )
+
+
+def frame_with_groups(kind: str, n: int) -> pd.DataFrame:
+    """Return predictions whose groups are numbers, categories or words."""
+    group, label, prediction = predictions(n)
+    if kind == "whole numbers":
+        column = group
+    elif kind == "categories":
+        column = pd.Categorical.from_codes(group, WORDS)
+    else:
+        column = WORDS[group]
+    return pd.DataFrame({"group": column, "label": label, "prediction": prediction})
+
+
+def _counts_by_fairlib(frame: pd.DataFrame) -> pd.DataFrame:
+    return tables.counts(frame, NAMES)
 
 
 def _counts_by_polars(frame: pd.DataFrame) -> pl.DataFrame:
@@ -131,12 +143,14 @@ def rates(n: int = 1_000_000) -> Iterator[Case]:
         memory=memory(measure),
         peer="polars by hand",
         theirs=seconds(_gaps_by_polars, frame),
+        peer_memory=_memory_of_a_new_process(_gaps_by_polars, kind=KINDS[0], n=n),
         reason="a part of our time does not depend on the number of rows.",
     )
     yield case
     yield case._replace(
         peer="NumPy by hand",
         theirs=seconds(lambda: _gaps(_counts_by_numpy(frame))),
+        peer_memory=memory(_counts_by_numpy, frame),
         reason=_KNOWS_THE_CODES,
     )
 
@@ -253,10 +267,10 @@ def _of_files(
         question=question,
         n=n,
         ours=ours,
-        memory=_memory_of_a_new_process(first, path),
+        memory=_memory_of_a_new_process(first, path=path),
         peer=peer,
         theirs=theirs,
-        peer_memory=_memory_of_a_new_process(readers[peer], path),
+        peer_memory=_memory_of_a_new_process(readers[peer], path=path),
         reason="it reads and counts inside one compiled engine, a page at a time. We "
         "read by Arrow, which holds whole row groups, and count by NumPy. A CSV file "
         "is text to us, because a class `01` is no number.",
@@ -298,10 +312,14 @@ def _sorted_counts(query: str) -> list[int]:
     return sorted(row[-1] for row in duckdb.sql(query).fetchall())
 
 
-def _memory_of_a_new_process(reader: Callable[[str], list[int]], path: str) -> float:
-    """Return by how many bytes a new process grows while it reads some files."""
+def _memory_of_a_new_process(
+    function: Callable, *, path: str = "", kind: str = "", n: int = 0
+) -> float:
+    """Return by how many bytes a new process grows while it counts files or a frame."""
+    options = {"path": path, "kind": kind, "n": n}
     code = (
-        f"import speed_tables; speed_tables.print_growth({reader.__name__!r}, {path!r})"
+        "import speed_tables; "
+        f"speed_tables.print_growth({function.__name__!r}, **{options!r})"
     )
     answer = subprocess.run(
         [sys.executable, "-c", code],
@@ -313,10 +331,16 @@ def _memory_of_a_new_process(reader: Callable[[str], list[int]], path: str) -> f
     return float(answer.stdout)
 
 
-def print_growth(reader: str, path: str) -> None:
-    """Print by how many bytes this process grows while it reads some files."""
+def print_growth(function: str, *, path: str, kind: str, n: int) -> None:
+    """Print by how many bytes this process grows while it counts files or a frame."""
+    counts = globals()[function]
+    source = path or frame_with_groups(kind, n)
+    if kind:
+        # What is imported at the first call is not what the rows need.
+        counts(source.head(100))
+
     before = _largest_size()
-    globals()[reader](path)
+    counts(source)
     print(_largest_size() - before)
 
 

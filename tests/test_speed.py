@@ -7,7 +7,13 @@ import pytest
 
 from fairlib.data import ROOT
 
-MODULES = ("speed", "speed_frame", "speed_intervals", "speed_tables")
+MODULES = (
+    "speed",
+    "speed_frame",
+    "speed_intervals",
+    "speed_peers",
+    "speed_tables",
+)
 
 
 @pytest.fixture
@@ -39,7 +45,7 @@ def test_every_question_is_answered_and_ours_agrees_with_the_peer(
     speed, question, monkeypatch
 ):
     # A new process takes seconds to start.
-    monkeypatch.setattr("speed_tables._memory_of_a_new_process", lambda *_: 1.0)
+    monkeypatch.setattr("speed_tables._memory_of_a_new_process", lambda *_, **__: 1.0)
     *module, name = question.split(".")
     for case in getattr(speed.speed_tables if module else speed, name)(2040):
         assert 0 < case.ours < 30
@@ -77,3 +83,20 @@ def test_the_questions_about_intervals_are_answered(speed):
             assert case.ours > 0
             assert case.theirs > 0
             assert case.memory > 0
+
+
+def test_packages_that_are_not_installed_are_named_and_not_measured(speed, monkeypatch):
+    import speed_peers
+
+    monkeypatch.setattr(speed_peers, "find_spec", lambda name: None)
+    assert speed_peers.not_installed() == ["Aequitas", "AIF360", "ppi_py", "confseq"]
+    for question in (speed_peers.audited, speed_peers.annotated):
+        assert list(question(200)) == []
+
+
+def test_a_process_is_measured_with_its_memory(speed):
+    import speed_peers
+
+    taken, size = speed_peers._new_process(["-c", "held = bytearray(50_000_000)"])
+    assert taken > 0
+    assert 50e6 < size < 100e6
