@@ -241,11 +241,12 @@ class Report:
               `value` and `value_against` are means over strata.
             - more_of : the group that more cases are planned for: the smaller of two
               groups, otherwise the group itself.
-            - settled_by : how many more cases of that group would probably settle the
-              comparison: with the probability `power`, they would show a true
-              difference as large as the estimate or as the margin, whichever is larger.
-              It is infinite if more cases of the group alone cannot settle it.
-            - settled_growth : how many times as many cases of all groups would do so.
+            - settled_by : how many more cases of that group would probably give a clear
+              answer. With the probability `power`, they would show a true difference as
+              large as the estimate or as the margin, whichever is larger. It is
+              infinite if more cases of this group alone are not enough.
+            - settled_growth : how many times as many cases of all groups would be
+              enough.
         """
         return self.rows.copy()
 
@@ -452,25 +453,25 @@ def audit(
         classes, each class in turn is measured against the rest. If the classes are 0
         and 1, or False and True, a text that is no number is a name for the second.
     threshold : float, default 0.5
-        The positive class is predicted from this probability on, if there is no column
-        of predictions.
+        If there is no column of predictions, the positive class counts as predicted
+        where its probability is at least this number.
     reference : str or mapping of str to str, optional
         The group that the others are compared with; with several columns of groups,
         {column: group}. By default, each group is compared with everyone else.
     depth : int, default 2
-        How many columns of groups are crossed at once: with 2, there are groups such as
-        "sex = female, age = old"; with 1, nothing is crossed.
+        How many columns of groups are crossed, at most. With 2, there are also groups
+        such as "sex = female, age = old"; with 1, there are no such groups.
     metrics : str or sequence of str, optional
         The rates (names of `fairlib.auditing.rates.RATES`) and the metrics of the
         literature (names of `fairlib.auditing.summary.SUMMARY`) to compute. If only
         rates are named, all metrics of the literature are computed as well, and the
-        other way round. What needs a column that is missing is left out, unless it is
-        named.
+        other way round. Rates and metrics that need a missing column are left out. It
+        is an error to name one of them.
     rates : mapping of str to str, optional
-        Your own rates, as {"wrongly approved": "FP / TP FP FN TN"}. Before the slash
-        stand the outcomes that are counted, after it all outcomes that they are counted
-        among: true positives (TP), false positives (FP), false negatives (FN) and true
-        negatives (TN).
+        Your own rates, as {"wrongly approved": "FP / TP FP FN TN"}. The outcomes before
+        the slash are counted. The outcomes after it are all those that they are counted
+        among. An outcome is a true positive (TP), false positive (FP), false negative
+        (FN) or true negative (TN).
     margin : float, default 0.05
         The smallest difference of rates that matters: 0.05 is 5 percentage points.
     cost_margin : float, optional
@@ -479,9 +480,9 @@ def audit(
         Groups with fewer independent cases are not tested. The report names them. By
         default, a group needs 30 cases, or with `source` cases of 5 sources.
     ratio_margin : float, default 0.8
-        The ratio of two rates from which on a difference matters: 0.8 is the line of
-        four fifths. A difference that is small in points may be large as a ratio; the
-        report then says both.
+        The smallest ratio of two rates that does not matter: with 0.8, a difference
+        matters if the smaller rate is below four fifths of the larger. A difference
+        that is small in points may be large as a ratio; the report then says both.
     favourable : object, optional
         The class that people want to be predicted, such as the one that grants a
         credit. By default, it is the class that the rates are about.
@@ -490,14 +491,14 @@ def audit(
         (`Report.local_law_144`).
     bands : mapping of str to sequence of float, optional
         The numbers at which a column of groups is cut, as {"age": [30, 45, 60]}: each
-        number begins a band. A column with more than 60 different numbers is cut into
-        four bands if nothing is said, and the report says so first.
+        number begins a band. Without this option, a column with more than 60 different
+        numbers is cut into four bands, and the report says so first.
     confidence : float, default 0.95
         The confidence of the intervals and verdicts.
     power : float, default 0.8
-        The report estimates how many more cases would settle an open difference. With
-        so many cases, a true difference of that size would be shown with this
-        probability.
+        If evidence is weak, the report estimates how many more cases a clear answer
+        needs. With so many cases, a true difference as large as the one found, or as
+        the margin, would be shown with this probability.
     title : str, default "Audit"
         The title of the report.
     progress : bool, default False
