@@ -148,7 +148,7 @@
     const pictures = Object.entries(groups).map(([group, { canvas }]) => make("figure", {}, canvas, make("figcaption", {}, group)));
     const handle = make("label", { class: "play-handle" }, make("span", {}, "Check more sentences →"), slider);
     const node = make("section", { class: "play-system", "aria-label": name }, make("h2", {}, name));
-    node.append(make("div", { class: "play-crowd" }, ...pictures), handle, words, live, picture.svg, flags);
+    node.append(handle, make("div", { class: "play-crowd" }, ...pictures), words, live, picture.svg, flags);
     new ResizeObserver(show).observe(node);
     new MutationObserver(show).observe(document.documentElement, { attributeFilter: ["data-theme"] });
     return {
@@ -214,9 +214,9 @@
   }
 
   const WAYS = {
-    everyLook: "the interval of this game, which holds at every look",
-    onceAtTheEnd: "an ordinary interval, looked at once, after 400 checks",
-    ordinaryEveryLook: "an ordinary interval, looked at after every ten checks",
+    everyLook: "the interval of this game",
+    onceAtTheEnd: "an ordinary interval, once at the end",
+    ordinaryEveryLook: "an ordinary interval, every ten checks",
   };
 
   /** A hundred players check one kind of crowd; those whose interval misses the truth are orange. */

@@ -97,16 +97,26 @@
     /** An object that is dragged onto another one changes places with it. */
     function drag(event, index) {
       const from = event.clientY;
-      const move = (moved) => { if (Math.abs(moved.clientY - from) > 6) cells[index].label.classList.add("play-lifted"); };
-      const drop = (up) => {
+      const move = ({ clientY }) => {
+        if (Math.abs(clientY - from) <= 6) return;
+        cells[index].label.classList.add("play-lifted");
+        // Near an end of what is visible, the rows behind it come.
+        const { top, bottom } = grid.getBoundingClientRect();
+        if (clientY < top + 50) grid.scrollTop -= 15;
+        if (clientY > bottom - 50) grid.scrollTop += 15;
+      };
+      const cancel = () => {
         window.removeEventListener("pointermove", move);
+        window.removeEventListener("pointerup", drop);
         window.removeEventListener("pointercancel", cancel);
-        cells[index].label.classList.remove("play-lifted");
+        mark();
+      };
+      const drop = (up) => {
+        cancel();
         const under = document.elementFromPoint(up.clientX, up.clientY);
         const row = under && under.closest("tr[data-row]");
         if (row && body.contains(row) && Number(row.dataset.row) !== index) exchange(index, Number(row.dataset.row));
       };
-      const cancel = () => window.removeEventListener("pointermove", move);
       window.addEventListener("pointermove", move);
       window.addEventListener("pointerup", drop, { once: true });
       window.addEventListener("pointercancel", cancel, { once: true });
