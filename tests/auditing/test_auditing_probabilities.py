@@ -289,7 +289,7 @@ def test_the_command_takes_every_parameter_of_the_call(tmp_path, capsys):
         ]
     )
     said = capsys.readouterr().out
-    assert "within the strata of 'place'" in said and "2 differences tested" in said
+    assert "within the strata of 'place'" in said and "Both differences tested" in said
     with pytest.raises(SystemExit):
         main([*asked, "--rates", "nothing"])
     assert "rates: '' must be a new name" in capsys.readouterr().err
