@@ -53,7 +53,9 @@ def compare_groups(questions: Questions, *, progress: bool = False) -> Compared:
     ]
 
     within = questions.counts.within
-    bar = tqdm(questions.questions, desc="comparing", delay=2, disable=not progress)
+    # No bar in the log of a pipeline, and none into a stream that may be full.
+    hidden = None if progress else True  # None: hidden unless a terminal shows it
+    bar = tqdm(questions.questions, desc="comparing", delay=2, disable=hidden)
     contrast = comparing.joined([common(question, within) for question in bar])
 
     rows = pd.concat(about, ignore_index=True)

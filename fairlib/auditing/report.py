@@ -503,7 +503,7 @@ def audit(
         The title of the report.
     progress : bool, default False
         Whether to show a progress bar on the error stream if a step takes more than 2
-        seconds.
+        seconds, and the stream is a terminal.
 
     Returns
     -------

@@ -137,7 +137,8 @@ def summarize(
     if counts.prediction is not None and not notes:
         measurable = named_families(counts, notes)
 
-    bar = tqdm(measurable, desc="summary metrics", delay=2, disable=not progress)
+    hidden = None if progress else True  # None: hidden unless a terminal shows it
+    bar = tqdm(measurable, desc="summary metrics", delay=2, disable=hidden)
     for family in bar:
         (attribute,) = family.attributes
         enough = large_enough(family, counts, setting.fewest)

@@ -14,8 +14,10 @@ import pandas as pd
 import pytest
 from locales import needs_more_than_ascii
 from test_auditing import people
+from tqdm import tqdm
 
 from fairlib.__main__ import main
+from fairlib.auditing import compared, summary
 
 ROLES = ["--group", "sex", "--label", "label", "--prediction", "prediction"]
 COMMAND = [sys.executable, "-m", "fairlib", "audit"]
@@ -323,3 +325,13 @@ def test_a_figure_that_cannot_be_drawn_leaves_no_other_output(path, capsys):
     error = fails(capsys, path, *ROLES, "--html", page, "--plot", plot)
     assert "nothing to draw" in error
     assert not page.exists() and not plot.exists()
+
+
+def test_a_slow_audit_shows_no_bar_where_no_terminal_is(path, monkeypatch, capsys):
+    def impatient(*arguments, **options):
+        return tqdm(*arguments, **{**options, "delay": 0, "mininterval": 0})
+
+    monkeypatch.setattr(compared, "tqdm", impatient)
+    monkeypatch.setattr(summary, "tqdm", impatient)
+    main(["audit", str(path), *ROLES])
+    assert capsys.readouterr().err == ""
