@@ -16,6 +16,7 @@ from numpy import ndarray
 from numpy.random import Generator
 
 from fairlib.metrics.examples import Examples
+from fairlib.metrics.random_tables import tables_with_margins
 
 # Examples that can be exchanged: with more, SciPy's generator would end the process.
 MOST = 10**9 - 1
@@ -155,21 +156,14 @@ def _exchanged_counts(
             f"count: {cases:,} examples, more than the {MOST:,} to exchange at most"
         )
 
-    # Importing this takes longer than most measurements that draw nothing.
-    from scipy.stats import random_table as table_with_margins
-
     table = count.reshape(len(examples.groups), -1)
     parts = _parts_of_table(examples, table, given)
-    random_tables = [
-        table_with_margins(table[part].sum(axis=1), table[part].sum(axis=0))
-        for part in parts
-    ]
+    margins = [(table[part].sum(axis=1), table[part].sum(axis=0)) for part in parts]
 
     for size in _batches(examples, replicates):
         drawn = np.tile(table.astype(float), (size, 1, 1))
-        for (rows, columns), random_table in zip(parts, random_tables, strict=True):
-            counts = random_table.rvs(size, method="patefield", random_state=rng)
-            drawn[:, rows, columns] = counts
+        for (rows, columns), sums in zip(parts, margins, strict=True):
+            drawn[:, rows, columns] = tables_with_margins(*sums, size, rng)
         yield _weighted(examples, drawn.reshape(size, -1))
 
 
