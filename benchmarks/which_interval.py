@@ -14,9 +14,10 @@ from pandas import DataFrame
 from scipy import stats
 
 from fairlib.data import ROOT, load
-from fairlib.intervals import proportions
+from fairlib.intervals import clusters, proportions
 from fairlib.intervals.disparity import METHODS
 from fairlib.intervals.exact import exact_unconditional
+from fairlib.recipes.intervals import GAP_METHODS
 
 PAGE = ROOT / "benchmarks" / "which_interval.md"
 TEMPLATE = ROOT / "benchmarks" / "which_interval_page.md"
@@ -25,6 +26,8 @@ SAMPLES = 1000  # of each world, for bootstraps
 RESAMPLES = 1000
 TIMED = (12, 50, 20, 50)  # events and cases of two groups
 TIMED_PAIRS = (12, 5, 50)
+TIMED_GAP = ((30, 42, 38, 51, 45), (200, 200, 200, 200, 200))
+TIMED_CLUSTERS = (20, (4, 7, 3, 9, 2, 5, 8, 4, 6, 1))  # items, and events of each
 _UNLIKELY = 1e-9  # samples that hardly ever occur are left out
 _ROUNDING = 1e-12
 
@@ -48,6 +51,21 @@ PAIRS = (
     (200, 0.05, 0.05),
     (200, 0.15, 0.05),
 )
+
+# Clusters, items of each, the mean, and how much items of one cluster correlate.
+CLUSTERS = (
+    (5, 20, 0.5, 0.1),
+    (5, 20, 0.2, 0.3),
+    (10, 20, 0.5, 0.3),
+    (10, 20, 0.05, 0.1),
+    (25, 20, 0.2, 0.3),
+    (25, 20, 0.05, 0.1),
+)
+OF_GAPS = {
+    "percentile bootstrap": "bootstrap of the gap (fairlearn)",
+    "largest pair": "interval of the pair that differs most",
+    "gaps.interval": "gaps.interval (fairlib)",
+}
 
 
 def wald(x_a, n_a, x_b, n_b, *, alpha: float) -> Ends:
@@ -249,25 +267,104 @@ def table_of_pairs() -> str:
     return table(rows, [*heads, "microseconds"])
 
 
-def table_of_gaps() -> str:
-    """Return the table for the largest gap between equal groups."""
+def table_of_gaps(*, sizes: str, gap: float) -> str:
+    """Return the table for the largest gap between several groups.
+
+    Parameters
+    ----------
+    sizes : {"equal", "unequal"}
+        Whether all groups are equally large.
+    gap : float
+        How much higher the rate of one group is.
+    """
     gaps: DataFrame = load("gap_coverage", source="bundled")
-    equal = gaps[(gaps["gap"] == 0) & (gaps["sizes"] == "equal")]
-    names = {
-        "percentile bootstrap": "bootstrap of the gap (fairlearn)",
-        "largest pair": "interval of the pair that differs most",
-        "gaps.interval": "gaps.interval (fairlib)",
-    }
-    number = sorted(equal["groups"].unique())
+    chosen = gaps[(gaps["gap"] == gap) & (gaps["sizes"] == sizes)]
+    number = sorted(chosen["groups"].unique())
     rows = {}
-    for method, name in names.items():
-        of_method = equal[equal["method"] == method].groupby("groups")
+    for method, name in OF_GAPS.items():
+        of_method = chosen[chosen["method"] == method].groupby("groups")
         ranges = of_method["coverage"].agg(["min", "max"]).loc[number]
+        widths = 100 * of_method["width"].mean().loc[number]
         rows[name] = [
-            f"{100 * least:.0f} to {100 * most:.0f}"
-            for least, most in ranges.itertuples(index=False)
+            f"{100 * least:.0f} to {100 * most:.0f} ({width:.0f})"
+            for (least, most), width in zip(
+                ranges.itertuples(index=False), widths, strict=True
+            )
         ]
     return table(rows, [f"{groups} groups" for groups in number])
+
+
+def times_of_gaps() -> str:
+    """Return how long one interval for the gap of five groups takes."""
+    errors, totals = map(np.array, TIMED_GAP)
+    rows = {}
+    for method, name in OF_GAPS.items():
+        rng = np.random.default_rng(0)
+        taken = microseconds(partial(GAP_METHODS[method], errors, totals, rng))
+        rows[name] = [f"{taken:,.0f}"]
+    return table(rows, ["microseconds"])
+
+
+def as_if_independent(n: ndarray, k: ndarray) -> Ends:
+    """Return Wald's interval, as if the items of a cluster were independent."""
+    share = k.sum(axis=1) / n.sum(axis=1)
+    reach = stats.norm.isf(ALPHA / 2) * np.sqrt(share * (1 - share) / n.sum(axis=1))
+    return share - reach, share + reach
+
+
+def t_of_means(n: ndarray, k: ndarray) -> Ends:
+    """Return the t interval of the clusters' means."""
+    means = k / n
+    number = means.shape[1]
+    error = means.std(axis=1, ddof=1) / np.sqrt(number)
+    reach = stats.t.isf(ALPHA / 2, number - 1) * error
+    return means.mean(axis=1) - reach, means.mean(axis=1) + reach
+
+
+def bootstrap_of_clusters(n: ndarray, k: ndarray) -> Ends:
+    """Return percentile intervals; the same draws of clusters serve all samples."""
+    rng = np.random.default_rng(1)
+    number = n.shape[1]
+    times = rng.multinomial(number, np.full(number, 1 / number), size=RESAMPLES)
+    drawn = (k @ times.T) / (n @ times.T)
+    low, high = np.quantile(drawn, [ALPHA / 2, 1 - ALPHA / 2], axis=1)
+    return low, high
+
+
+OF_CLUSTERS: dict[str, Callable[[ndarray, ndarray], Ends]] = {
+    "items as if independent (Wald)": as_if_independent,
+    "bootstrap of clusters, percentile": bootstrap_of_clusters,
+    "t of the clusters' means": t_of_means,
+    "clusters.interval (fairlib)": clusters.from_sums,
+}
+
+
+def of_clusters(world: tuple, function: Callable) -> tuple[float, float]:
+    """Return the simulated coverage and mean width of an interval over clusters.
+
+    The means of the clusters follow a beta distribution.
+    """
+    number, size, mean, correlation = world
+    rng = np.random.default_rng(0)
+    spread = (1 - correlation) / correlation
+    shape = (SAMPLES, number)
+    rates = rng.beta(mean * spread, (1 - mean) * spread, shape)
+    k = rng.binomial(size, rates).astype(float)
+    ends = function(np.full(shape, float(size)), k)
+    return summed(ends, np.full(SAMPLES, 1 / SAMPLES), truth=mean)
+
+
+def table_of_clusters() -> str:
+    """Return the table for a mean over few clusters."""
+    number, right = TIMED_CLUSTERS
+    rows = {}
+    for name, function in OF_CLUSTERS.items():
+        cells = [cell(of_clusters(world, function)) for world in CLUSTERS]
+        k = np.array([right], dtype=float)
+        taken = microseconds(partial(function, np.full(k.shape, float(number)), k))
+        rows[name] = [*cells, f"{taken:,.0f}"]
+    heads = [f"{c} of {n}, {p:.0%}, {icc:.1f}" for c, n, p, icc in CLUSTERS]
+    return table(rows, [*heads, "microseconds"])
 
 
 def main() -> None:
@@ -276,7 +373,11 @@ def main() -> None:
     for name, written in {
         "$groups": table_of_groups,
         "$pairs": table_of_pairs,
-        "$gaps": table_of_gaps,
+        "$equal": partial(table_of_gaps, sizes="equal", gap=0.0),
+        "$unequal": partial(table_of_gaps, sizes="unequal", gap=0.0),
+        "$higher": partial(table_of_gaps, sizes="equal", gap=0.1),
+        "$times": times_of_gaps,
+        "$clusters": table_of_clusters,
     }.items():
         page = page.replace(f"{name}\n", f"{written()}\n")
     PAGE.write_text(page, encoding="utf-8")

@@ -40,7 +40,19 @@ def test_the_page_has_the_coverage_and_width_that_are_computed(study):
             study.cell(study.of_pairs(world, function)) for world in study.PAIRS
         ]
         assert cells(method)[-1] == computed
-    assert study.table_of_gaps() in PAGE
+    for sizes, gap in (("equal", 0.0), ("unequal", 0.0), ("equal", 0.1)):
+        assert study.table_of_gaps(sizes=sizes, gap=gap) in PAGE
+
+
+def test_over_few_clusters_ours_covers_and_independent_items_do_not(study):
+    ours = cells("clusters.interval (fairlib)")[0]
+    naive = cells("items as if independent (Wald)")[0]
+    assert not [one for one in ours if one.startswith("**")]
+    assert all(one.startswith("**") for one in naive)
+    world = study.CLUSTERS[2]
+    coverage, _ = study.of_clusters(world, study.as_if_independent)
+    printed = float(naive[2].strip("*").partition("*")[0])
+    assert 100 * coverage == pytest.approx(printed, abs=3)
 
 
 def test_the_bootstraps_agree_with_those_of_scipy(study):

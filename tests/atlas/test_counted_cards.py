@@ -3,6 +3,7 @@
 import re
 import tomllib
 
+import pandas as pd
 import pytest
 
 import fairlib
@@ -137,3 +138,24 @@ def test_measured_dependence_is_the_largest_of_the_released_answers():
 def test_numbers_in_words_are_counted_too(name, part, quantity, words, counts):
     notes = " ".join(CARDS[name]["notes"])
     assert words.format(counts[name, part][quantity]) in notes
+
+
+def test_the_hint_about_winobias_is_what_the_released_answers_give():
+    table = fairlib.load("winobias_occupations", source="bundled")
+    effects = []
+    for _, pairs in table.groupby("trial"):
+        rows = pairs.loc[pairs.index.repeat(pairs["pairs"])].reset_index(drop=True)
+        rows = rows.rename(columns={"occupation": "cluster"}).assign(pair=rows.index)
+        sides = [
+            rows.assign(group=side, outcome=rows[f"{side}_correct"])
+            for side in ("pro", "anti")
+        ]
+        both = pd.concat(sides, ignore_index=True).assign(item=lambda f: f.index)
+        columns = ["item", "group", "outcome", "pair", "cluster"]
+        report = fairlib.benchmark("winobias", both[columns])
+        effects.append(report.dependence.estimate)
+
+    smallest = fairlib.benchmark("winobias", design_effect=1.7).smallest_bias
+    note = CARDS["winobias"]["notes"][0]
+    assert f"are {min(effects):.1f} to {max(effects):.1f}." in note
+    assert f"about {100 * smallest:.1f} points" in note
