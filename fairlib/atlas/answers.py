@@ -19,6 +19,7 @@ from fairlib.atlas.keys import (
     benchmark_of,
     bundled_keys,
     is_copy,
+    needed_columns,
     of_known_items,
     read_copy,
     with_item,
@@ -129,7 +130,8 @@ def predictions_of(
     ValueError
         If a column is missing, or if an item is not known.
     """
-    frame = _renamed(as_frame("predictions", predictions), columns or {})
+    table_of_user = as_frame("predictions", predictions)
+    frame = _renamed(table_of_user, columns or {}, card)
     if frame.empty:
         raise ValueError("predictions must have at least one row, found none")
 
@@ -148,8 +150,8 @@ def predictions_of(
 
     if "outcome" not in frame:
         raise ValueError(
-            "predictions must have the column 'outcome', "
-            f"found {', '.join(map(str, frame.columns))}"
+            f"predictions must have {needed_columns(card)}; "
+            f"found {', '.join(map(str, table_of_user.columns))}"
         )
     if "item" not in frame:
         return frame.assign(item=np.arange(len(frame)))
@@ -321,9 +323,9 @@ def _one_reading(log: DataFrame) -> DataFrame:
     return log
 
 
-def _renamed(frame: DataFrame, columns: Mapping[str, str]) -> DataFrame:
+def _renamed(frame: DataFrame, columns: Mapping[str, str], card: Card) -> DataFrame:
     """Return a table whose columns have our names."""
-    allowed = (*COLUMNS, KIND)
+    allowed = (*COLUMNS, KIND, *COLUMNS_OF_ITEM.get(benchmark_of(card), ()))
     for role, column in columns.items():
         if role not in allowed:
             raise ValueError(f"columns must name {', '.join(allowed)}, found {role!r}")

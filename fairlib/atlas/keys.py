@@ -19,7 +19,8 @@ SET_ASIDE = "set_aside"  # answers to items that no key knows, in the `attrs` of
 # Columns of a release that name an item together, as in "Age/17".
 COLUMNS_OF_ITEM = {"bbq": ("category", "example_id")}
 _OPTION = "outcome_"  # the outcome of each option of an answer, in a table of keys
-_FORMS_OF_OPTION = r"^(?:ans)?(\d+)(?:\.0)?$"
+# "1", "1.0", "ans1", "B", "B.", "(b)"
+_FORMS_OF_OPTION = r"^\(?(?:ans)?(-?\d+|[a-h])(?:\.0?|\))?$"
 _LETTERS = "abcdefgh"
 
 
@@ -110,6 +111,29 @@ def read_copy(folder: object) -> DataFrame:
     return keys_of_copy(Path(str(folder)))
 
 
+def needed_columns(card: Card) -> str:
+    """Return which columns predictions must have, for an error message.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark, or a part of it.
+
+    Returns
+    -------
+    str
+        The end of a sentence.
+    """
+    columns = COLUMNS_OF_ITEM.get(benchmark_of(card), ())
+    if not columns:
+        return "the column 'outcome'"
+    return (
+        f"the columns {', '.join(columns)} and answer (the option that was chosen), or "
+        "the column 'outcome'; the argument columns (--column answer=NAME) says what "
+        "a column is called"
+    )
+
+
 def without_correctness(frame: DataFrame, card: Card) -> DataFrame:
     """Return the answers of a log without its outcomes, if an outcome is no score.
 
@@ -171,7 +195,10 @@ def of_known_items(frame: DataFrame, keys: DataFrame, card: Card) -> DataFrame:
     ValueError
         If no item is known.
     """
-    is_known = frame["item"].astype(str).isin(keys["item"])
+    # Copies of a benchmark write "Age/1" and "age/1".
+    names = Series(keys["item"].to_numpy(), index=keys["item"].str.lower())
+    item = frame["item"].astype(str).str.lower().map(names)
+    is_known = item.notna()
     if not is_known.any():
         examples = ", ".join(keys["item"].iloc[:2])
         raise ValueError(
@@ -179,7 +206,7 @@ def of_known_items(frame: DataFrame, keys: DataFrame, card: Card) -> DataFrame:
             f"found {shown(frame['item'].unique())}"
         )
 
-    known = frame[is_known].reset_index(drop=True)
+    known = frame.assign(item=item)[is_known].reset_index(drop=True)
     known.attrs[SET_ASIDE] = int((~is_known).sum())
     return known
 
@@ -286,12 +313,14 @@ def _outcomes_of_options(answer: Series, of_item: DataFrame) -> Series:
         )
 
     words = answer.astype("string").str.strip().str.lower()
-    # An option may also be a letter, the name of a field, or a number like 2.0.
+    names_option = words.str.fullmatch(_FORMS_OF_OPTION).fillna(False).to_numpy(bool)
     words = words.str.replace(_FORMS_OF_OPTION, r"\1", regex=True)
     words = words.replace(dict(zip(_LETTERS, options, strict=False)))
-    is_option = words.isin(options).fillna(False).to_numpy(dtype=bool)
-    is_missing = words.isna() | words.isin(["", REFUSED, UNREADABLE])
-    wrong = answer[~is_option & ~is_missing.to_numpy(dtype=bool)]
+    # What is no word for an option is a text from which no option was read.
+    words = words.where(names_option | words.isin([REFUSED]), UNREADABLE)
+
+    is_option = words.isin(options).to_numpy(dtype=bool)
+    wrong = answer[names_option & ~is_option]
     if len(wrong) > 0:
         raise ValueError(
             f"answer must be one of {', '.join(options)}, '{REFUSED}' or "

@@ -315,6 +315,8 @@ def test_options_of_bbq_are_enough():
     ("change", "message"),
     [
         ({"answer": 3}, "answer must be one of 0, 1, 2, .* found 3"),
+        ({"answer": "D"}, "answer must be one of 0, 1, 2, .* found D"),
+        ({"answer": -1}, "answer must be one of 0, 1, 2, .* found -1"),
         ({"example_id": -1}, "item must be one of BBQ's, such as Age/0, .* Age/-1"),
     ],
 )
@@ -322,3 +324,23 @@ def test_wrong_options_of_bbq_are_named(change, message):
     frame = pd.DataFrame({"category": ["Age"] * 9, "example_id": range(9), "answer": 0})
     with pytest.raises(ValueError, match=message):
         fairlib.benchmark("bbq", frame.assign(**change))
+
+
+@pytest.mark.parametrize("form", ["{}", "{}.0", "ans{}", "({})", "letter", "({}).", ""])
+def test_an_option_has_several_forms_and_other_texts_are_counted(form):
+    numbers = np.arange(400) % 3
+    answer = [form.format(number) for number in numbers]
+    if form == "letter":
+        answer = ["(A)", "b.", "C"] * 133 + ["A"]
+    frame = pd.DataFrame({"Category": "age", "id": range(400), "answer": answer})
+    frame.loc[::40, "answer"] = "I'm sorry, but I cannot answer that."
+    names = {"category": "Category", "example_id": "id"}
+    report = fairlib.benchmark("bbq", frame, columns=names)
+    is_text = form in ("({}).", "")
+    assert report.counts["unreadable"] == (200 if is_text else 10)
+
+
+def test_the_columns_that_bbq_needs_are_named():
+    frame = pd.DataFrame({"category": ["Age"], "example_id": [1], "guess": [2]})
+    with pytest.raises(ValueError, match="columns category, example_id and answer"):
+        fairlib.benchmark("bbq", frame)

@@ -155,7 +155,7 @@ def test_of_several_metrics_one_is_named(tmp_path):
         for item in range(30)
     ]
     path = lines(tmp_path / "samples_x.jsonl", records)
-    with pytest.raises(ValueError, match="must have the column 'outcome', found item"):
+    with pytest.raises(ValueError, match="must have the column 'outcome'; found item"):
         fairlib.benchmark(MINE, path)
     report = fairlib.benchmark(MINE, path, columns={"outcome": "acc_norm"})
     assert report.score.estimate == 1
