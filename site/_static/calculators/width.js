@@ -12,8 +12,8 @@
     newcombe: "Newcombe",
   };
   const always = (name) => !["miettinen_nurminen", "newcombe"].includes(name); // holds for any number of examples
-  const listed = (names, kind) => (names.length === 0 ? `None of the other ${kind} excludes 0.`
-    : `Of the other ${kind}, ${names.map((name) => NAMES[name]).join(", ")} exclude${names.length === 1 ? "s" : ""} 0.`);
+  const listed = (names, kind) => (names.length === 0 ? `None of the ${kind} excludes 0.`
+    : `Of the ${kind}, ${names.map((name) => NAMES[name]).join(" and ")} exclude${names.length === 1 ? "s" : ""} 0.`);
 
   function picture(width, found, difference) {
     const ends = [0, ...Object.values(found).flat()];
@@ -46,7 +46,7 @@
     const difference = xA / nA - xB / nB;
     const off = Object.keys(found).filter((name) => found[name][0] > 0 || found[name][1] < 0);
     const decided = off.length === 0 ? "All intervals below contain 0."
-      : `${listed(off.filter(always), "intervals that have a guarantee for any sample size")} ${listed(off.filter((name) => !always(name)), "intervals that need large groups")}`;
+      : `${listed(off.filter(always), "other intervals with a guarantee for any sample size")} ${listed(off.filter((name) => !always(name)), "intervals that need large groups")}`;
     const side = exact.side(...counts, alpha);
     const verdicts = { above: "excludes 0: group A has more errors", below: "excludes 0: group B has more errors", no: "contains 0" };
     const byDefault = side === null ? "The groups are too large for a page to decide whether the exact interval excludes 0; use fairlib.disparity_interval in Python."
