@@ -94,8 +94,8 @@ def _answer(parts: Parts, attribute: str) -> dict[str, object]:
         }
 
     if beside:
-        answer = "no rate is shown to differ by itself, but there is strong evidence "
-        answer += f"of differences in {', '.join(beside[:3])}"
+        answer = "no single rate has strong evidence of a difference, but there is "
+        answer += f"strong evidence of differences in {', '.join(beside[:3])}"
         if len(beside) > 3:
             answer += f" and {counted(len(beside) - 3, 'more metrics')}"
         return counts | {"answer": answer, "verdict": "shown"}
@@ -106,7 +106,7 @@ def _answer(parts: Parts, attribute: str) -> dict[str, object]:
         return counts | {"answer": answer, "verdict": "none"}
 
     small = int((tested["verdict"] == "small").sum())
-    answer = f"no difference is shown; {_ruled_out(small, len(tested))}"
+    answer = f"no strong evidence of a difference; {_ruled_out(small, len(tested))}"
     if untested := len(of_attribute) - len(tested):
         answer += f"; {untested:,} could not be tested"
     verdict = "small" if small == len(tested) else "open"
@@ -131,7 +131,7 @@ def _without_errors(row, tested: DataFrame) -> str:
     errors = tested[tested["question"] == "errors"]
     if row.question == "errors" or errors.empty:
         return ""
-    return "no error rate is shown to differ; "
+    return "no strong evidence that error rates differ; "
 
 
 def _whose(row, attribute: str) -> str:
@@ -151,7 +151,7 @@ def _rest(more: int, metrics: int, further: list[str]) -> str:
         parts.append(counted(metrics, "metrics"))
     parts += further
     if not parts:
-        return "no other difference is shown"
+        return "no other difference has strong evidence"
 
     is_single = more + metrics == 1 and not further
     has = "has" if is_single or parts == ["calibration"] else "have"

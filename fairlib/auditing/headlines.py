@@ -235,9 +235,9 @@ def _not_shown(parts: Parts, kind: str, tested: DataFrame) -> Headline:
             question=kind, verdict="small", text=text + _untested(parts, kind)
         )
 
-    text = f"No difference {subject} is shown, {_NO_PROOF}. "
+    text = f"There is no strong evidence of a difference {subject}, {_NO_PROOF}. "
     if not margin:
-        text += f"Without a cost_margin, none of {differences} tested is ruled out."
+        text += "Without a cost_margin, no difference is ruled out."
     elif small:
         are = "is" if small == 1 else "are"
         remain = len(tested) - small
@@ -249,7 +249,7 @@ def _not_shown(parts: Parts, kind: str, tested: DataFrame) -> Headline:
     elif len(tested) == 1:
         text += f"The one difference tested may still be {margin} or more."
     else:
-        text += f"Each of {differences} tested may still be {margin} or more."
+        text += f"Each of the {differences} tested may still be {margin} or more."
     return Headline(question=kind, verdict="open", text=text + _untested(parts, kind))
 
 
@@ -292,7 +292,7 @@ def _outcomes(parts: Parts) -> str:
         return "Without labels, this audit cannot tell whether outcomes differ as well."
     shown = table[table["verdict"] == "shown"]
     if shown.empty:
-        return "Outcomes are not shown to differ."
+        return "There is no strong evidence that outcomes differ."
     clearest = shown.loc[shown["p"].idxmin()]
     rates = sorted([clearest["value"], clearest["value_against"]], reverse=True)
     return (
@@ -356,8 +356,8 @@ def _of_gap_changes(parts: Parts) -> Headline | None:
         return Headline(
             question="gap changes",
             verdict="open",
-            text=f"The other model is not shown to narrow or widen a gap{among} "
-            f"({counted(len(tested), 'gaps')} tested).",
+            text="There is no strong evidence that the other model narrows or widens a "
+            f"gap{among} ({counted(len(tested), 'gaps')} tested).",
         )
 
     verbs = {
