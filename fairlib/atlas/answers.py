@@ -5,7 +5,7 @@ and several answers to one item count as one item.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +97,27 @@ def answers(frame: DataFrame, card: Card) -> Answers:
     """
     kind, value = _kinds_and_values(frame, card)
     return _by_item(frame.assign(kind=kind, value=value), card)
+
+
+def with_clusters(card: Card, known: Answers) -> Card:
+    """Return a card that has clusters, if the predictions name clusters.
+
+    Parameters
+    ----------
+    card : Card
+        The benchmark. A card of one's own may leave clusters out.
+    known : Answers
+        The answers to its items.
+
+    Returns
+    -------
+    Card
+        The card; with the number of clusters in the answers, if it had none.
+    """
+    if card.clusters.number or "cluster" not in known.has:
+        return card
+    number = known.items["cluster"].nunique()
+    return replace(card, clusters=replace(card.clusters, number=number))
 
 
 def predictions_of(

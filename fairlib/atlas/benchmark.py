@@ -22,6 +22,7 @@ from fairlib.atlas.answers import (
     answers,
     of_part,
     predictions_of,
+    with_clusters,
     with_the_same_score,
 )
 from fairlib.atlas.cards import Card
@@ -178,10 +179,11 @@ def benchmark(
     frame = of_part(every_part, part)
 
     def judged(one: Card, rows: DataFrame) -> _Judged:
+        known = answers(rows, one)
         return _Judged(
-            card=one,
+            card=with_clusters(one, known),
             setting=setting,
-            answers=answers(rows, one),
+            answers=known,
             refused=_treatment(refused, one),
         )
 

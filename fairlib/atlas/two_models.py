@@ -21,6 +21,7 @@ from fairlib.atlas.answers import (
     names_items,
     of_part,
     predictions_of,
+    with_clusters,
     with_the_same_score,
 )
 from fairlib.atlas.cards import Card
@@ -170,7 +171,7 @@ def compare(
     sides = [len(table.answered) - len(both) for table in tables.values()]
     enlarged = 1 + ndtri(power) / ndtri((1 + confidence) / 2)
     return Comparison(
-        card=chosen,
+        card=with_clusters(chosen, tables["first"]),
         difference=like_these,
         difference_these=_difference(both, chosen, confidence, question=THESE),
         smallest_difference=float(enlarged * like_these.half_width),

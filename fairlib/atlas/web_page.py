@@ -111,7 +111,6 @@ def render(report: Contents, *, framed: bool = True) -> str:
     card = report.card
     unit = _Unit(card=card)
     clusters = wording.clusters_of(card)
-    has_clusters = bool(card.clusters.number) or report.dependence is not None
     subject = "what the benchmark can show" if report.score is None else "the answers"
 
     html = _ENVIRONMENT.get_template("benchmark.html").render(
@@ -125,7 +124,7 @@ def render(report: Contents, *, framed: bool = True) -> str:
         level=f"{report.setting.confidence:.0%}",
         power=f"{report.setting.power:.0%}",
         clusters=clusters,
-        has_clusters=has_clusters,
+        has_clusters=bool(card.clusters.number),
         dependence=_dependence(report),
         unit=unit.name,
         unit_of_groups=unit.of_groups,
@@ -198,6 +197,7 @@ def _scores(report: Contents, unit: _Unit) -> str:
     """Draw the score with its two intervals."""
     if report.score is None or report.score_these is None:
         return ""
+
     fixed = report.card.score.fixed
     clusters = wording.clusters_of(report.card)
     rows = [
@@ -206,7 +206,10 @@ def _scores(report: Contents, unit: _Unit) -> str:
             clusters, report.score, report.score_these
         ).items()
     ]
-    return picture(rows, fixed=unit.scaled(fixed), unit=f"score, in {unit.name}")
+    if not report.card.clusters.number:
+        rows = rows[:1]  # without clusters, both questions are the same
+    words = "score, a ratio" if unit.name == "ratios" else f"score, in {unit.name}"
+    return picture(rows, fixed=unit.scaled(fixed), unit=words)
 
 
 def _groups_drawn(report: Contents, unit: _Unit) -> str:
@@ -240,10 +243,10 @@ def _dependence(report: Contents) -> str:
         return ""
     same = wording.noun(report.card.clusters.what)
     return (
-        f"Items of the same {same} resemble each other. With these answers, that "
-        f"multiplies the variance of the score by {effect.estimate:.1f} "
-        f"[{effect.low:.1f}, {effect.high:.1f}]. "
-        "This factor is called the design effect."
+        f"Items of the same {same} may resemble each other, which changes the "
+        "variance of the score. The factor is called the design effect, and it is 1 "
+        "for items that do not resemble each other. With these answers it is "
+        f"{effect.estimate:.1f} [{effect.low:.1f}, {effect.high:.1f}]."
     )
 
 

@@ -119,3 +119,13 @@ def test_the_picture_keeps_all_inside():
     assert min(places) >= 0 and max(places) <= pictures.WIDTH
     assert svg.count("<circle") == 1
     assert pictures.picture(rows[1:], fixed=0.0, unit="points") == ""
+
+
+def test_a_card_without_clusters_speaks_of_those_in_the_answers():
+    bare = {name: CARD[name] for name in ("name", "score")}
+    with_clusters = fairlib.benchmark(bare, answers())
+    assert "for clusters like these" in with_clusters.verdict
+    assert with_clusters.card.clusters.number == 20
+    without = fairlib.benchmark(bare, answers().drop(columns="cluster"))
+    assert "for items like these" in without.verdict
+    assert without.to_html().count("<circle") == 1 + len(without.by_group)
