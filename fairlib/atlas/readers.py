@@ -48,6 +48,8 @@ _HARNESS_FIELDS = frozenset(
     ]
 )
 
+_OPTIONS_OF_BBQ = ("ans0", "ans1", "ans2")
+
 Record = dict[str, Any]
 
 
@@ -180,13 +182,36 @@ def _of_harness(line: Record) -> Record:
     named = line.get("metrics")
     metrics = named or [name for name in line if name not in _HARNESS_FIELDS]
     document = line.get("doc")
+    known = _scalars(document if isinstance(document, Mapping) else {})
     return {
         "item": str(line["doc_id"]),
         "scores": {name: line[name] for name in metrics if name in line},
         "is_failed": False,
-        "known": _scalars(document if isinstance(document, Mapping) else {})
-        | {"filter": line.get("filter")},
+        "known": known | _option_of_bbq(line) | {"filter": line.get("filter")},
     }
+
+
+def _option_of_bbq(line: Record) -> Record:
+    """Return which option of a question of BBQ is the likeliest, as its number.
+
+    The harness replaces the option "unknown" by several wordings, so that the place of
+    a choice is not the number of an option.
+    """
+    document = line.get("doc")
+    choices = line.get("filtered_resps")
+    if not isinstance(document, Mapping) or not {*_OPTIONS_OF_BBQ} <= {*document}:
+        return {}
+    if not choices or not all(isinstance(choice, list) for choice in choices):
+        return {}  # a text, from which the harness read no option
+
+    likelihoods = [float(choice[0]) for choice in choices]
+    place = likelihoods.index(max(likelihoods))
+    chosen = str(line["arguments"][f"gen_args_{place}"]["arg_1"]).strip()
+    texts = [document[name].strip() for name in _OPTIONS_OF_BBQ]
+    if chosen in texts:
+        return {"answer": str(texts.index(chosen))}
+    kinds = [document["answer_info"][name][1] for name in _OPTIONS_OF_BBQ]
+    return {"answer": str(kinds.index("unknown"))}
 
 
 def _of_shared_schema(line: Record) -> Record:

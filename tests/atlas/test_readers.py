@@ -207,3 +207,48 @@ def test_other_files_are_named(tmp_path, name, text, message):
         fairlib.benchmark(MINE, tmp_path / name)
     with pytest.raises(ValueError, match="does not exist"):
         atlas.read_log(tmp_path / "b.eval")
+
+
+def harness_line_of_bbq(item, *, likeliest):
+    """A question as the harness asks it: the wordings of "unknown" come last."""
+    wordings = [" the baker", " the miller", " Unknown", " Not known"]
+    resps = [[str(float(-(place != likeliest))), "False"] for place in range(4)]
+    return harness_line(
+        item,
+        doc={
+            "category": "Age",
+            "example_id": item,
+            "ans0": "the baker",
+            "ans1": "Cannot answer",
+            "ans2": "the miller",
+            "answer_info": {
+                "ans0": ["baker", "old"],
+                "ans1": ["Cannot answer", "unknown"],
+                "ans2": ["miller", "young"],
+            },
+        },
+        arguments={
+            f"gen_args_{place}": {"arg_0": "?", "arg_1": text}
+            for place, text in enumerate(wordings)
+        },
+        filtered_resps=resps,
+        metrics=["acc", "amb_bias_score"],
+        amb_bias_score=[1.0, 0.0, 0.0, False],
+    )
+
+
+def test_the_harness_s_log_of_bbq_says_which_option_was_the_likeliest(tmp_path):
+    likeliest = [0, 1, 2, 3] * 5
+    records = [
+        harness_line_of_bbq(item, likeliest=place)
+        for item, place in enumerate(likeliest)
+    ]
+    path = lines(tmp_path / "samples_bbq.jsonl", records)
+    assert atlas.read_log(path)["answer"].tolist() == ["0", "2", "1", "1"] * 5
+    assert fairlib.benchmark("bbq", path).counts["answers"] == 10
+
+    for record in records:
+        record["filtered_resps"] = ["the baker"]
+    path = lines(tmp_path / "samples_texts.jsonl", records)
+    with pytest.raises(ValueError, match="must have the column 'answer', the option"):
+        fairlib.benchmark("bbq", path)
