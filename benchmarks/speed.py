@@ -18,7 +18,7 @@ import datetime
 import platform
 from collections.abc import Iterator
 from functools import partial
-from importlib.metadata import version
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 import numpy as np
@@ -223,8 +223,25 @@ def amplified(n: int) -> Iterator[Case]:
     )
 
 
+def machine() -> str:
+    """Return which peers were not installed, and what the numbers were measured on."""
+    missing = ", ".join(speed_peers.not_installed()) or "none"
+    installed = [
+        packages_distributions()[name][0]
+        for name in speed_peers.PEERS
+        if speed_peers.is_installed(name)
+    ]
+    packages = ", ".join(f"{name} {version(name)}" for name in (*PACKAGES, *installed))
+    return (
+        f"Peers that were not installed, and so are not in the table: {missing}.\n\n"
+        f"Run on {datetime.date.today()}: {platform.machine()}, "
+        f"Python {platform.python_version()}, {packages}."
+    )
+
+
 def main() -> None:
     """Measure everything, then write the result."""
+    measured_on = machine()
     cases = [case for question in speed_tables.QUESTIONS for case in question()]
     for question in (metrics, difference, amplified):
         for n in SIZES:
@@ -232,16 +249,7 @@ def main() -> None:
     for question in (*speed_intervals.QUESTIONS, *speed_peers.QUESTIONS):
         cases.extend(question())
 
-    installed = [name for name in speed_peers.PEERS if speed_peers.is_installed(name)]
-    versions = [f"{name} {version(name)}" for name in (*PACKAGES, *installed)]
-    packages = ", ".join(versions)
-    missing = ", ".join(speed_peers.not_installed()) or "none"
-    machine = (
-        f"Peers that were not installed, and so are not in the table: {missing}.\n\n"
-        f"Run on {datetime.date.today()}: {platform.machine()}, "
-        f"Python {platform.python_version()}, {packages}."
-    )
-    text = "\n".join([INTRODUCTION, written(cases), "", machine, ""])
+    text = "\n".join([INTRODUCTION, written(cases), "", measured_on, ""])
     write_whole(RESULT, lambda path: path.write_text(text, encoding="utf-8"))
 
 

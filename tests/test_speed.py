@@ -90,6 +90,7 @@ def test_packages_that_are_not_installed_are_named_and_not_measured(speed, monke
 
     monkeypatch.setattr(speed_peers, "find_spec", lambda name: None)
     assert speed_peers.not_installed() == ["Aequitas", "AIF360", "ppi_py", "confseq"]
+    assert "not in the table: Aequitas, AIF360, ppi_py, confseq." in speed.machine()
     for question in (speed_peers.audited, speed_peers.annotated):
         assert list(question(200)) == []
 
