@@ -3,7 +3,7 @@
 >>> import fairlib
 >>> report = fairlib.benchmark("winobias")
 >>> print(report.verdict.split(",")[0])
-The smallest bias that WinoBias is sure to show is 18.2 points
+The smallest bias that WinoBias can show is 18.2 points in the worst case
 """
 
 from collections.abc import Mapping

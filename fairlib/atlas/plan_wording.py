@@ -42,9 +42,9 @@ def can_show(
     clusters = clusters_of(card)
     if math.isnan(smallest):
         return (
-            f"No bias is so large that {card.title} is sure to show it for {clusters} "
-            f"like these. It can show {distance(card, independent)} for these "
-            f"{clusters}. {meaning}"
+            f"In the worst case, {card.title} shows no bias for {clusters} like these, "
+            f"however large the bias is. It can show {distance(card, independent)} for "
+            f"these {clusters}. {meaning}"
         )
     if not is_assumed(card, smallest, independent):
         return (
@@ -52,8 +52,8 @@ def can_show(
             f"{distance(card, smallest)}, for {clusters} like these. {meaning}"
         )
     return (
-        f"The smallest bias that {card.title} is sure to show is "
-        f"{distance(card, smallest)}, for {clusters} like these. {meaning} It would be "
+        f"The smallest bias that {card.title} can show is {distance(card, smallest)} "
+        f"in the worst case, for {clusters} like these. {meaning} It would be "
         f"{distance(card, independent)} if items of the same "
         f"{noun(card.clusters.what)} did not resemble each other."
     )

@@ -51,7 +51,7 @@ def test_without_predictions_the_answer_is_for_occupations_like_these():
     assert paired == pytest.approx(0.0323, abs=1e-4)
     assert 0.15 < clustered < 0.2
     assert report.score is None
-    assert "18.2 points, for occupations like these" in report.verdict
+    assert "18.2 points in the worst case, for occupations like these" in report.verdict
 
 
 def test_a_clear_difference_is_shown_for_both_questions():
