@@ -18,6 +18,8 @@ from fairlib.checks import shown
 SET_ASIDE = "set_aside"  # answers to items that no key knows, in the `attrs` of a table
 # Columns of a release that name an item together, as in "Age/17".
 COLUMNS_OF_ITEM = {"bbq": ("category", "example_id")}
+# The task of BBQ that comes with Inspect has its own name for the number of a question.
+_ALSO_CALLED = {"example_id": "source_id"}
 _OPTION = "outcome_"  # the outcome of each option of an answer, in a table of keys
 # "1", "1.0", "ans1", "B", "B.", "(b)"
 _FORMS_OF_OPTION = r"^\(?(?:ans)?(-?\d+|[a-h])(?:\.0?|\))?$"
@@ -242,7 +244,10 @@ def with_item(frame: DataFrame, card: Card) -> DataFrame:
     DataFrame
         The answers, perhaps with another column item.
     """
-    columns = COLUMNS_OF_ITEM.get(benchmark_of(card), ())
+    columns = [
+        _ALSO_CALLED[name] if name not in frame and name in _ALSO_CALLED else name
+        for name in COLUMNS_OF_ITEM.get(benchmark_of(card), ())
+    ]
     if not columns or not {*columns} <= {*frame.columns}:
         return frame
 

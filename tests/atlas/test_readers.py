@@ -95,9 +95,9 @@ def bbq_log(path, **of_score):
         category, number = item.split("/")
         samples.append(
             {
-                "id": f"bbq-{number}",
+                "id": f"{category}_{int(number):05d}",
                 "scores": {"choice": score},
-                "metadata": {"category": category, "example_id": int(number)},
+                "metadata": {"category": category, "source_id": int(number)},
             }
         )
     samples[0]["scores"]["choice"]["answer"] = ""
