@@ -102,7 +102,7 @@ def _summary(parts: Parts) -> str:
     results = {
         "shown": ("has strong evidence", "have strong evidence"),
         "hint": ("has some evidence", "have some evidence"),
-        "open": ("has too little evidence to tell", "have too little evidence to tell"),
+        "open": ("has evidence too weak to tell", "have evidence too weak to tell"),
         "small": (
             f"is ruled out to be {setting.points} or more",
             f"are ruled out to be {setting.points} or more",
