@@ -123,6 +123,6 @@ def test_nothing_circular_judges_an_experiment():
 def test_each_paper_has_its_sensitivity_figure_with_both_kinds_of_marks(name):
     figure = ROOT / "figures" / "dossier" / f"{name}.svg"
     text = figure.read_text(encoding="utf-8")
-    assert "hang" in text or "choices that the paper does not print" in text
+    assert "we chose" in text or "choices that the paper does not print" in text
     # Vermillion and blue: some choices decide one way, some the other.
     assert "#d55e00" in text and "#0072b2" in text
