@@ -13,9 +13,12 @@ of the two groups, and every example has an estimate of it, the amortized dispar
     δ̂(x, f; c) = c(y, ŷ) f(x) / Pr[f = f(x)]                 (definition 2.3)
 
 Then the bound. The estimate δ̄ is the mean of n independent values δ̂ with variance σ².
-Each value lies between -m and m, so Bernstein's inequality limits how far δ̄ strays::
+Each value lies between -m and m, and Bernstein's inequality limits how far δ̄ strays::
 
     Pr[|δ̄ - δ| > t] ≤ 2 exp(-n t² / (2 σ² + 2 m t / 3))      (eq. 1)
+
+(The theorem asks more: that no value is farther than m from its expected value. A value
+can be farther, by at most |δ|, which the paper leaves out and which hardly matters.)
 
 Each group has at least the share γ of the population (definition 2.4), so m = C / γ
 (proposition 2.5). This value turns eq. 1 into::
