@@ -70,29 +70,10 @@ class Contents:
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """Two models on the same items of a benchmark.
+    """What a comparison of two models holds; `Comparison` describes each number.
 
-    Attributes
-    ----------
-    card : Card
-        The benchmark.
-    difference : Interval
-        The score of the first model minus that of the second, for clusters like these.
-    difference_these : Interval
-        The same for these clusters.
-    smallest_difference : float
-        About the smallest true difference that would be shown with this power: the
-        interval's half-width, enlarged as for a normal distribution.
-    items : int
-        How many items both models answered.
-    ties : int
-        On how many of these items the models have the same outcome.
-    only_first, only_second : int
-        How many items only one of the models answered; they do not count.
-    power : float
-        The probability that `smallest_difference` is for.
-    notes : tuple of str
-        Which items of the benchmark, and which answers, are not part of the comparison.
+    The pages that show a comparison are written from this class, so that they need
+    not import the comparison, which imports them.
     """
 
     card: Card

@@ -1,58 +1,6 @@
-// The table of benchmarks: sorted by a click on a heading, numbers as numbers, and searched. The address keeps the search.
+// The table of benchmarks.
 (() => {
   const table = document.getElementById("benchmark-table");
-  const form = document.getElementById("benchmark-filters");
-  const body = table.tBodies[0];
-  const rows = [...body.rows];
-  const texts = rows.map((row) => row.textContent.toLowerCase());
-  const shown = form.querySelector("output");
-
-  const numberIn = (text) => {
-    const match = text.replace(/,(?=\d{3})/g, "").match(/^-?\d*\.?\d+/);
-    return match ? Number(match[0]) : null;
-  };
-  // Numbers come before words.
-  const compare = (a, b) => {
-    const [x, y] = [numberIn(a), numberIn(b)];
-    if (x !== null && y !== null) return x - y;
-    if (x !== null || y !== null) return x !== null ? -1 : 1;
-    return a.localeCompare(b);
-  };
-
-  const sort = (column, heading) => {
-    const down = heading.getAttribute("aria-sort") === "ascending";
-    for (const other of heading.parentNode.cells) other.removeAttribute("aria-sort");
-    heading.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const keyed = rows.map((row, place) => [row.cells[column].textContent.trim(), place, row]);
-    // What is empty stays last.
-    keyed.sort(([a, i], [b, j]) => (!a - !b) || (down ? -1 : 1) * compare(a, b) || i - j);
-    body.append(...keyed.map(([, , row]) => row));
-  };
-  [...table.tHead.rows[0].cells].forEach((heading, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...heading.childNodes);
-    button.addEventListener("click", () => sort(column, heading));
-    heading.append(button);
-  });
-
-  const filter = () => {
-    const wanted = Object.fromEntries(new FormData(form));
-    const words = wanted.words.toLowerCase().split(/\s+/);
-    rows.forEach((row, place) => {
-      const isOther = ["status", "pairs"].some((name) => wanted[name] && row.dataset[name] !== wanted[name]);
-      row.hidden = isOther || !words.every((word) => texts[place].includes(word));
-    });
-    shown.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} benchmarks`;
-    const chosen = new URLSearchParams(Object.entries(wanted).filter(([, value]) => value)).toString();
-    history.replaceState(null, "", `${location.pathname}${chosen ? `?${chosen}` : ""}${location.hash}`);
-  };
-  for (const [name, value] of new URLSearchParams(location.search)) {
-    if (["words", "status", "pairs"].includes(name)) form.elements[name].value = value;
-  }
-  form.addEventListener("change", filter);
-  form.elements.words.addEventListener("input", filter);
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.hidden = false;
-  filter();
+  tables.sortable(table);
+  tables.searchable(table, document.getElementById("benchmark-filters"), { fields: ["status", "pairs"], noun: "benchmarks" });
 })();
