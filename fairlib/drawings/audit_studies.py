@@ -1,4 +1,4 @@
-"""The drawings of lesson 19: pairs of letters, what they save, and two motives."""
+"""The drawings of lesson 19: pairs of letters, their calls, and two motives."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -9,18 +9,12 @@ from fairlib import plots
 from fairlib.drawings._findings import write_finding
 
 PAIRS = (
-    "Eight employers, each with one letter of either name; a filled mark is a call. "
+    "Ten employers, each with one letter of either name; a filled mark is a call. "
     "Invented example: No data of real employers."
 )
 ADVERTISEMENTS = (
     "220 advertisements with at least one call; another 1,103 had none. Data: counts "
     "printed by Bertrand and Mullainathan (2004), Boston and Chicago."
-)
-DESIGNS = (
-    "Half-width of the 95 % interval of the gap, by the number of employers. Pairs: "
-    "several letters to each employer, as in the study (3.7 on average). Single: one "
-    "letter to each. Dashed: the gap. Computed from the counts of Bertrand and "
-    "Mullainathan (2004)."
 )
 STORIES = (
     "Gap between two groups of equally good applicants, if employers dislike one group "
@@ -127,38 +121,6 @@ def advertisements(counts: DataFrame, *, narrow: bool = False) -> Figure:
             color="#595959" if colour == "grey" else plots.COLOURS[colour],
         )
     write_finding(figure, "111 advertisements favour white names, and 46 the others")
-    return figure
-
-
-def designs(half_widths: DataFrame, *, gap: float, narrow: bool = False) -> Figure:
-    """Draw how narrow an interval is, by the number of employers, for two designs.
-
-    Parameters
-    ----------
-    half_widths : DataFrame
-        A column for each design, in points; the index is the number of employers.
-    gap : float
-        The gap that was found, in points.
-    narrow : bool, default False
-        Whether to draw for a phone.
-
-    Returns
-    -------
-    Figure
-        Two lines on logarithmic axes.
-    """
-    figure, (ax,) = plots.page(narrow, heights=(2.7, 3.0))
-    plots.curves(half_widths.index, half_widths, ax=ax)
-    ax.axhline(gap, color="black", linewidth=0.8, linestyle="--")
-    plots.note("the gap", (250, gap), offset=(2, 3), ax=ax)
-
-    employers = [250, 1000, 4000, 16000] if narrow else list(half_widths.index)
-    plots.log_axis(employers, axis="x", ax=ax)
-    plots.log_axis([0.5, 1, 2, 4, 8], written="{x:g}", ax=ax)
-
-    ax.set(xlabel="employers", ylabel="half-width (points)")
-    ax.legend()
-    write_finding(figure, "Single letters need nearly six times as many employers")
     return figure
 
 
