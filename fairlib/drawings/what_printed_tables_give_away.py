@@ -1,6 +1,6 @@
-"""The figures of lesson 17: what a printed mean can be, and which rows pass."""
+"""The figures of lesson 17: what a printed mean can be, and which orders pass."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -19,12 +19,6 @@ ORDERS = (
     "belong to the objects in 10,000 shuffled orders, in the printed order, and in "
     "the order of COCO's categories. The shuffled orders are simulated. Data: "
     "printed values; {}."
-)
-ROWS = (
-    "Which objects the rows of Table 3 can be about: a dot where all three T→A "
-    "cells of a row are possible. Crosses: the printed names. Row 1 and the object "
-    "person are left out, because any number would pass for them. Data: printed "
-    "values; {}."
 )
 
 
@@ -107,49 +101,4 @@ def orders(
     ax.set_ylabel("shuffled orders")
     ax.legend(loc="upper center")
     write_finding(figure, "Only in COCO's order is every cell possible")
-    return figure
-
-
-def rows(can_be: ArrayLike, printed: Iterable[int], *, narrow: bool = False) -> Figure:
-    """Draw which objects each row can be about.
-
-    Parameters
-    ----------
-    can_be : array_like of bool
-        One row per row of the table, one column per object: whether they fit.
-    printed : iterable of int
-        For each row the column of the object whose name is printed, or -1.
-    narrow : bool, default False
-        Whether the figure is for a phone.
-
-    Returns
-    -------
-    Figure
-        A square of dots, and crosses at the printed names.
-    """
-    figure, (ax,) = plots.page(narrow, heights=(5.2, 3.6))
-    row, column = np.nonzero(np.asarray(can_be))
-    diagonal = row == column
-    names = np.array(list(printed))
-    size = 2.2 if narrow else 3.5
-
-    for x, y, colour, marker, label in (
-        (column[~diagonal], row[~diagonal], "grey", "s", "another object fits"),
-        (column[diagonal], row[diagonal], "blue", "o", "same number, fits"),
-        (names[names >= 0], np.nonzero(names >= 0)[0], "vermillion", "x", "printed"),
-    ):
-        ax.plot(x + 2, y + 2, marker, color=plots.COLOURS[colour], ms=size, label=label)
-
-    ax.set(xlim=(0, 68), ylim=(68, 0))
-    ax.set_xlabel("object, by its number among COCO's categories")
-    ax.set_ylabel("row of Table 3")
-    ax.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, 1.09),
-        ncols=3,
-        frameon=False,
-        handletextpad=0.1,
-        columnspacing=1,
-    )
-    write_finding(figure, "Each row fits the object with its number in COCO")
     return figure
