@@ -78,13 +78,6 @@ FRAMES = {
             "draw": "Draw: which twenty people",
         },
     ),
-    "12_base_rates": Frames(
-        "T→A as the base rates move from one half to the share of men at work, with "
-        "95 % t intervals over occupations at the ends; the stars stand at the chosen "
-        "mixture. BERT at second hand (n = 13), web text (n = 15), FitBERT as printed.",
-        {"weight": tuple(step / 20 for step in range(21))},
-        {"weight": "Share of the way from one half to the people at work"},
-    ),
     "18_setting_a_threshold": Frames(
         "Scores of 200 people in need (upwards) and of 242 others (downwards); a bar "
         "spans five points of score, and the line is the chosen threshold.",
