@@ -15,9 +15,10 @@ ANSWERS = (
 COMPARISONS = (
     "Each age group compared with all other patients. Red circle: strong evidence. "
     "Black square: some evidence. Blue triangles: too weak to tell. Grey band: "
-    "differences below five points. The intervals allow for all nine comparisons, but "
-    "that of some evidence is a 95 % interval for this comparison alone. Data: 442 "
-    "diabetes patients (shipped with scikit-learn), predictions by cross-validation."
+    "differences below five points. The intervals allow for all six comparisons, but "
+    "that of some evidence is a 95 % interval for this comparison alone. n: patients "
+    "of the group who count for the rate. Data: 442 diabetes patients (shipped with "
+    "scikit-learn), predictions by cross-validation."
 )
 
 _LOOKS = {
@@ -73,7 +74,7 @@ def comparisons(frame: DataFrame, *, margin: float, narrow: bool = False) -> Fig
     """
     rates = frame["rate"].unique()
     figure, axes = plots.page(
-        narrow, panels=(1, len(rates)), heights=(2.2, 4.6), sharex=True, sharey=False
+        narrow, panels=(1, len(rates)), heights=(2.2, 3.4), sharex=True, sharey=False
     )
     for ax, rate in zip(axes, rates, strict=True):
         rows = frame[frame["rate"] == rate]
@@ -89,8 +90,8 @@ def comparisons(frame: DataFrame, *, margin: float, narrow: bool = False) -> Fig
         ax.set_yticks(np.arange(len(rows)), names)
         ax.set(title=rate, ylim=(len(rows) - 0.5, -0.5))
 
-    for ax in axes[-1:] if narrow else axes[1:2]:
-        ax.set_xlabel("points more (+) or less (−) than all others")
+    for ax in axes[-1:] if narrow else axes:
+        ax.set_xlabel("points more (+) or less (−)")
     write_finding(figure, "The model misses young patients more often than others")
     return figure
 
