@@ -14,16 +14,16 @@ DEFINITION = (
     "others (2004) that comes with scikit-learn."
 )
 COSTS = (
-    "Left: cost of each threshold minus the cost of the threshold 17, in needless "
-    "invitations. The line is the sample; the band holds the middle 95 % of 2,000 "
-    "years that the bootstrap draws. Right: the cheapest threshold in each of these "
-    "years. Data: 442 people with diabetes, Efron and others (2004); a miss costs 5 "
-    "needless invitations."
+    "Cost of each threshold minus the cost of the threshold 17, in needless "
+    "invitations; a miss costs 5 of them. The line is the sample; the band holds the "
+    "middle 95 % of 2,000 years that the bootstrap draws, for each threshold by "
+    "itself. Dashed: the threshold 17. Data: 442 people with diabetes, Efron and "
+    "others (2004)."
 )
 DIFFERENCES = (
-    "Rate of code 1 minus rate of code 2, with exact 95 % intervals. Misses: among 104 "
-    "and 96 people in need. Needless invitations: among 131 and 111 others. Data: 442 "
-    "people with diabetes, Efron and others (2004)."
+    "Share of misses among 104 people in need of code 1, minus the share among 96 of "
+    "code 2, with exact 95 % intervals. Data: 442 people with diabetes, Efron and "
+    "others (2004)."
 )
 
 _BINS = np.arange(0, 106, 5)
@@ -88,10 +88,8 @@ def definition(
     return figure
 
 
-def costs(
-    observed: Series, ends: ndarray, cheapest: ndarray, *, narrow: bool = False
-) -> Figure:
-    """Draw what thresholds cost beyond one of them, and which is cheapest how often.
+def costs(observed: Series, ends: ndarray, *, narrow: bool = False) -> Figure:
+    """Draw what thresholds cost beyond one of them.
 
     Parameters
     ----------
@@ -99,38 +97,25 @@ def costs(
         The extra cost of each threshold in the sample.
     ends : ndarray of shape (2, thresholds)
         The ends of the middle 95 % of resampled years.
-    cheapest : ndarray of int
-        The cheapest threshold of each year.
     narrow : bool, default False
         Whether to draw for a phone.
 
     Returns
     -------
     Figure
-        Two panels.
+        A line in a band.
     """
-    figure, (left, right) = plots.page(narrow, panels=(1, 2), heights=(2.9, 5.0))
+    figure, (ax,) = plots.page(narrow, heights=(2.7, 3.0))
     shown = observed.loc[:60]
     low, high = ends[:, : len(shown)]
 
-    left.fill_between(shown.index, low, high, color=plots.COLOURS["sky"], alpha=0.6)
-    left.plot(shown.index, shown, color=plots.COLOURS["blue"])
-    left.axhline(0, color="black", linewidth=0.8)
-    left.axvline(17, color="black", linestyle="--", linewidth=0.8)
-    left.set(
-        title="Extra cost over the threshold 17",
+    ax.fill_between(shown.index, low, high, color=plots.COLOURS["sky"], alpha=0.6)
+    ax.plot(shown.index, shown, color=plots.COLOURS["blue"])
+    ax.axhline(0, color="black", linewidth=0.8)
+    ax.axvline(17, color="black", linestyle="--", linewidth=0.8)
+    ax.set(
         xlabel="threshold (%)",
-        ylabel="needless invitations",
-    )
-
-    right.hist(
-        cheapest, bins=np.arange(-0.5, 61), color=plots.COLOURS["blue"], linewidth=0
-    )
-    right.axvline(17, color="black", linestyle="--", linewidth=0.8)
-    right.set(
-        title="The cheapest threshold",
-        xlabel="threshold (%)",
-        ylabel="of 2,000 years",
+        ylabel="extra cost (needless invitations)",
         xlim=(0, 60),
     )
     write_finding(
@@ -140,46 +125,36 @@ def costs(
 
 
 def differences(by_threshold: Series, *, narrow: bool = False) -> Figure:
-    """Draw how far two groups lie apart in both errors, at several thresholds.
+    """Draw how far the misses of two groups lie apart, at several thresholds.
 
     Parameters
     ----------
     by_threshold : Series of Interval
-        The index has the kind of error and the threshold.
+        The index has the threshold.
     narrow : bool, default False
         Whether to draw for a phone.
 
     Returns
     -------
     Figure
-        One axis with an interval for each kind and threshold.
+        One axis with an interval for each threshold.
     """
-    figure, (ax,) = plots.page(narrow, heights=(2.6, 3.2))
-    looks = {
-        "misses": ("vermillion", "o", "misses"),
-        "needless": ("orange", "s", "needless invitations"),
-    }
-
-    for number, (kind, (colour, marker, name)) in enumerate(looks.items()):
-        of_kind = by_threshold[kind]
-        plots.intervals(
-            np.arange(len(of_kind)) + 0.16 * (number - 0.5),
-            of_kind,
-            ax=ax,
-            colour=colour,
-            marker=marker,
-            label=name,
-        )
+    figure, (ax,) = plots.page(narrow, heights=(2.4, 2.8))
+    plots.intervals(
+        np.arange(len(by_threshold)),
+        by_threshold,
+        ax=ax,
+        colour="vermillion",
+    )
 
     ax.axhline(0, color="black", linewidth=0.8)
     ax.set(
-        xticks=range(len(of_kind)),
-        xticklabels=list(of_kind.index),
+        xticks=range(len(by_threshold)),
+        xticklabels=list(by_threshold.index),
         xlabel="threshold (%)",
-        ylabel="code 1 minus code 2",
-        xlim=(-0.5, len(of_kind) - 0.5),
-        ylim=(-0.2, 0.34),
+        ylabel="misses, code 1 minus code 2",
+        xlim=(-0.5, len(by_threshold) - 0.5),
+        ylim=(-0.1, 0.3),
     )
-    ax.legend(loc="upper left")
     write_finding(figure, "At 30, people of code 1 in need are missed more often")
     return figure
