@@ -110,6 +110,17 @@ def test_the_gap_of_the_pairs_of_letters():
     assert float(printed[1]) == pytest.approx(detectable, abs=0.06)
 
 
+def test_the_smallest_bias_of_pairs_and_of_templates():
+    question, answer = question_with("800 pairs from 50 templates")
+    pairs, templates, differ = numbers(question)[:3]
+    factor = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
+
+    for number in (pairs, templates):
+        error = math.sqrt(differ / number / 100) * 100
+        assert f"{error:g} points" in answer
+        assert f"about {factor * error:.1f} points" in answer
+
+
 def test_the_design_effect_says_how_many_questions_a_benchmark_is_worth():
     question, answer = question_with("its design effect is 25")
     questions, _, effect = numbers(question)[:3]
