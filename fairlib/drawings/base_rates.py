@@ -9,7 +9,7 @@ from fairlib import plots
 ARROWS = (
     "Thirteen occupations: share of men at work (hollow) and BERT's probability of "
     '"he" (filled). Dotted: one half. Data: U.S. labor statistics of 2016, as in Wang '
-    "and Russakovsky (2021); BERT from the log odds printed by Kurita et al. (2019), "
+    "and Russakovsky (2021); BERT's answers from Kurita et al. (2019), "
     "n = 13 occupations."
 )
 
