@@ -6,17 +6,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
 from pandas import DataFrame
 
 from fairlib import plots
 from fairlib.drawings._findings import write_finding
 
-HISTOGRAM = (
-    "The highest minus the lowest of two, and of ten, observed rates, in 10,000 "
-    "imagined tests each. Every true rate is 10 %, and every group has 200 people. "
-    "Simulation. No data of real people are involved."
-)
 COVERAGE = (
     "How often 95 % intervals for the highest minus the lowest rate contain the true "
     "gap, which is zero. Groups of 200 people, true rate 10 %, 400 imagined tests per "
@@ -34,41 +28,6 @@ WAYS = (
     "annotated people, or both are used. Black line: the difference between the true "
     "groups. The guesses are simulated, and right in 90 %. Data: {data}."
 )
-
-
-def histogram(gaps: Mapping[str, ArrayLike], *, narrow: bool = False) -> Figure:
-    """Draw the observed gaps of many imagined tests, for several numbers of groups.
-
-    Parameters
-    ----------
-    gaps : mapping of str to array_like
-        The gaps in percentage points, for each number of groups.
-    narrow : bool, default False
-        Whether the figure is for a phone.
-
-    Returns
-    -------
-    Figure
-        One panel per number of groups.
-    """
-    figure, axes = plots.page(
-        narrow,
-        panels=(1, len(gaps)),
-        heights=(2.2, 3.8),
-        sharex=True,
-        sharey=True,
-    )
-
-    edges = np.arange(-0.25, 18, 0.5)
-    looks = zip(axes, gaps.items(), ("blue", "orange"), strict=True)
-    for ax, (name, values), colour in looks:
-        ax.hist(values, bins=edges, color=plots.COLOURS[colour])
-        ax.set(title=name, ylabel="tests", xlim=(-0.5, 15))
-
-    for ax in axes if not narrow else axes[-1:]:
-        ax.set_xlabel("observed gap, in points")
-    write_finding(figure, "Ten equal groups always show a gap")
-    return figure
 
 
 def coverage_by_groups(coverage: DataFrame, *, narrow: bool = False) -> Figure:
@@ -112,12 +71,12 @@ def coverage_by_groups(coverage: DataFrame, *, narrow: bool = False) -> Figure:
 
 
 def sequence(looks: DataFrame, *, stop: int, narrow: bool = False) -> Figure:
-    """Draw a confidence sequence and ordinary intervals over a growing audit.
+    """Draw a confidence sequence over a growing audit.
 
     Parameters
     ----------
     looks : DataFrame
-        One row per look: `n`, `estimate`, `low`, `high`, `fixed low`, `fixed high`.
+        One row per look: `n`, `estimate`, `low`, `high`.
     stop : int
         Where the sequence first excludes zero.
     narrow : bool, default False
@@ -126,7 +85,7 @@ def sequence(looks: DataFrame, *, stop: int, narrow: bool = False) -> Figure:
     Returns
     -------
     Figure
-        A band, two dashed lines and the estimate.
+        A band and the estimate.
     """
     figure, (ax,) = plots.page(narrow, heights=(2.9, 3.2))
     ax.fill_between(
@@ -138,16 +97,6 @@ def sequence(looks: DataFrame, *, stop: int, narrow: bool = False) -> Figure:
         linewidth=0,
         label="confidence sequence",
     )
-    label = "ordinary interval"
-    for end in ("fixed low", "fixed high"):
-        ax.plot(
-            looks["n"],
-            looks[end],
-            color=plots.COLOURS["vermillion"],
-            linestyle="--",
-            label=label,
-        )
-        label = ""
     ax.plot(looks["n"], looks["estimate"], color="black", label="estimate")
 
     ax.axhline(0, color="black", linewidth=0.8)
@@ -160,7 +109,9 @@ def sequence(looks: DataFrame, *, stop: int, narrow: bool = False) -> Figure:
         ylim=(-0.5, 0.75),
     )
     ax.legend(loc="lower right")
-    write_finding(figure, "Being allowed to look at any time makes the audit longer")
+    write_finding(
+        figure, f"Looking at any time is allowed; zero is excluded after {stop}"
+    )
     return figure
 
 
