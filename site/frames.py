@@ -78,6 +78,17 @@ FRAMES = {
             "draw": "Draw: which twenty people",
         },
     ),
+    "13_five_intervals": Frames(
+        "How probable each number of false alarms in the small group is, in imagined "
+        "towns; the rate in the large group is five points lower, and the group is "
+        "nine times as large. Blue: Welch's 95 % interval contains the true "
+        "difference. Orange, hatched: it misses.",
+        {"people": (5, 10, 20, 50, 100), "rate": (0.07, 0.15, 0.25, 0.5)},
+        {
+            "people": "People in the small group",
+            "rate": "Rate of false alarms in the small group",
+        },
+    ),
     "18_setting_a_threshold": Frames(
         "Scores of 200 people in need (upwards) and of 242 others (downwards); a bar "
         "spans five points of score, and the line is the chosen threshold.",

@@ -2,6 +2,7 @@
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy import ndarray
 from pandas import DataFrame
 
 from fairlib import plots
@@ -12,6 +13,12 @@ FORTY = (
     "small group, 7 % of whom receive a false alarm, and 45 people of a large group, "
     "with 2 %. Black line: the true difference. Blue circles: the interval contains "
     "it. Orange squares: it does not. Simulation. No data of real people are involved."
+)
+RESULTS = (
+    "How probable each number of false alarms in the small group is, in an imagined "
+    "town with 5 people of this group, 7 % of whom receive one, and 45 of the large "
+    "group, with 2 %. Blue: Welch's 95 % interval contains the true difference. "
+    "Orange, hatched: it misses. Computed by listing all possible results."
 )
 SCATTER = (
     "Five 95 % intervals for a difference between two rates. Up: the lowest coverage "
@@ -70,6 +77,49 @@ def forty(samples: DataFrame, *, truth: float, narrow: bool = False) -> Figure:
     ax.set_yticks([-0.5, 0, 0.5, 1])
     ax.legend(loc="upper right", ncols=2)
     write_finding(figure, "Most of these 95 % intervals miss the true difference")
+    return figure
+
+
+def results(
+    right: ndarray, wrong: ndarray, coverage: float, *, narrow: bool = False
+) -> Figure:
+    """Draw how probable each number of errors is, and whether intervals are right.
+
+    Parameters
+    ----------
+    right, wrong : ndarray of float
+        For each number of false alarms in the small group, from 0 on, the probability
+        of a sample whose interval contains the truth, and of one that misses it.
+    coverage : float
+        The probability of an interval that contains the truth.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        Bars of two parts.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(2.4, 2.8))
+    shown = np.flatnonzero(right + wrong > 0.0005)
+    ax.bar(shown, right[shown], color=plots.COLOURS["blue"], label="contains the truth")
+    ax.bar(
+        shown,
+        wrong[shown],
+        bottom=right[shown],
+        color=plots.COLOURS["orange"],
+        hatch="///",
+        edgecolor="white",
+        label="misses the truth",
+    )
+
+    ax.set(xlabel="false alarms in the small group", ylabel="probability")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set_ylim(0, 1.4 * (right + wrong).max())
+    ax.legend(loc="upper right", ncols=1 if narrow else 2)
+    write_finding(
+        figure, f"Welch's interval is right in {100 * coverage:.0f} % of samples"
+    )
     return figure
 
 
