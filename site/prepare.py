@@ -70,7 +70,6 @@ GROUPS = {
 CALCULATORS = {
     "02_winobias_curve": "sample-size-calculator",
     "08_what_amplification_measures": "painting-calculator",
-    "13_five_intervals": "width-calculator",
 }
 DOCUMENTS = (
     "docs/found_in_the_papers.md",

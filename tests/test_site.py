@@ -366,9 +366,10 @@ def test_controls_stand_with_their_picture_in_the_place_of_a_widget(drawn, tmp_p
         ValueError, match="99_title must have its widget's settings in site/frames.py"
     ):
         shown(*cells, figures=tmp_path, frames=tmp_path / "other")
-    *_, place, after = shown(*cells, figures=tmp_path, name="13_five_intervals").cells
+    name = "08_what_amplification_measures"
+    *_, place, after = shown(*cells, figures=tmp_path, name=name).cells
     assert (
-        "../calculators.html#width-calculator" in place.source
+        "../calculators.html#painting-calculator" in place.source
         and len(after.outputs) == 1
     )
 
