@@ -45,6 +45,10 @@ _A_LITTLE = 1e-4  # by which an image's weight is changed to see its influence
 
 _MEASURES = ("A->T", "A->T blind", "A->T excess", "T->A", "T->A blind", "T->A excess")
 
+# Other shares of men among the training images than that of the public file: the lowest
+# and the highest that fit what the paper prints about ovens.
+_OVEN_SHARES = {"oven, lowest": 0.699, "oven, highest": 0.7045}
+
 # Nouns and reflexives that say who is in the picture. Possessives (his, her) are left
 # out, since they may speak of another person.
 GENDER_WORDS = {
@@ -332,16 +336,93 @@ def coco_caption_amplification_as_released() -> pd.DataFrame:
     return _amplification(_RELEASED, ("baseline_ft", "equalizer"))
 
 
+@recipe(files=[CAPTIONS, LABELS, TRAINING, COCO_RATIOS])
+def coco_caption_shares() -> pd.DataFrame:
+    """Mean bias amplification by model and measure, for four shares of men in training.
+
+    The share of men among the training images decides which objects go with men. The
+    paper does not print it. "public file" is the share that the rows of
+    `coco_caption_amplification` use, the two shares named "oven" are the ends of what
+    fits the paper's numbers about ovens, and "released shares" is that of the images
+    with a person in the release of Zhao et al. (2017).
+
+    Notes
+    -----
+    The measures are those of `coco_caption_amplification`, as means over its objects,
+    and two more: "wrong gender" is the share of wrong genders among the captions that
+    name one gender, and "T->A excess per error" is the excess divided by this share.
+    Standard errors are computed in the same way.
+    """
+    captions, labels = _captioned()
+    objects = _objects_named_often(captions, _OURS)
+    released = coco_mals().set_index("object")["training_share"]
+    shares = {"public file": _share_of_men(), **_OVEN_SHARES}
+    shares["released shares"] = released["person"]
+
+    tables = []
+    baseline: dict[tuple[str, str], np.ndarray] = {}
+    for model in MODELS:
+        features = _features(captions[model], labels, objects, reader=_OURS)
+        totals = _totals(features)
+        for source, share in shares.items():
+            means = _means(totals, _lean(objects, men=share))
+            for measure, values in means.items():
+                change = values - baseline.setdefault((source, measure), values)
+                row = {
+                    "source": source,
+                    "share_of_men": share,
+                    "measure": measure,
+                    "model": model,
+                    "value": values[0],
+                    "standard_error": _standard_error(values),
+                    "change": change[0],
+                    "change_error": _standard_error(change),
+                }
+                tables.append(pd.DataFrame(row))
+
+    return pd.concat(tables).sort_values(
+        "source",
+        key=lambda names: names.map(list(shares).index),
+        kind="stable",
+        ignore_index=True,
+    )
+
+
+def _objects_named_often(captions: pd.DataFrame, reader: _Reader) -> list[str]:
+    named = reader.objects(captions["baseline_ft"], objects_but_person()).sum()
+    return list(named.index[named >= _NAMED_OFTEN])
+
+
+def _share_of_men() -> float:
+    """Return the share of men among the training images of the public file."""
+    genders = training_genders()
+    return genders["man"] / sum(genders.values())
+
+
+def _lean(objects: list[str], *, men: float) -> np.ndarray:
+    """Return +1 where a gender goes with an object in training, and -1 elsewhere."""
+    return 2 * directions(training_counts(coco_mals(), objects, men=men)) - 1
+
+
+def _means(
+    totals: dict[tuple[str, str], np.ndarray], lean: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return the measures of `coco_caption_shares`, each a column of totals."""
+    means = {
+        measure: np.nanmean(by_object, axis=1, keepdims=True)
+        for measure, by_object in _measures(totals, lean).items()
+    }
+    wrong = sum(_by_gender(totals, "wrong").values())
+    means["wrong gender"] = wrong / sum(_by_gender(totals, "one").values())
+    means["T->A excess per error"] = means["T->A excess"] / means["wrong gender"]
+    return means
+
+
 def _amplification(reader: _Reader, models: tuple[str, ...]) -> pd.DataFrame:
     """Return the measures of these models, and how they change from the first."""
     captions, labels = _captioned()
-    named = reader.objects(captions["baseline_ft"], objects_but_person()).sum()
-    objects = list(named.index[named >= _NAMED_OFTEN])
-
-    genders = training_genders()
-    share_of_men = genders["man"] / sum(genders.values())
-    train = training_counts(coco_mals(), objects, men=share_of_men)
-    lean = 2 * directions(train) - 1  # +1 where a gender goes with an object
+    objects = _objects_named_often(captions, reader)
+    lean = _lean(objects, men=_share_of_men())
 
     tables = []
     baseline: dict[str, np.ndarray] = {}

@@ -279,6 +279,60 @@ def test_caption_amplification_is_the_metric_with_the_influence_functions_error(
     assert (table.loc[("A->T", "baseline_ft"), "change_error"] == 0).all()
 
 
+def test_caption_means_for_other_shares_of_men(originals):
+    table = captioned.coco_caption_shares()
+    assert table["source"].unique().tolist() == [
+        "public file",
+        "oven, lowest",
+        "oven, highest",
+        "released shares",
+    ]
+    released = table[table["source"] == "released shares"]
+    assert released["share_of_men"].eq(0.6).all()
+
+    rows = table.set_index(["source", "measure", "model"]).sort_index()
+    columns = ["value", "standard_error", "change", "change_error"]
+    one_share = captioned.coco_caption_amplification()
+    means = one_share[one_share["object"] == paper.EVERY]
+    means = means.set_index(["measure", "model"])[columns].sort_index()
+    for measure in means.index.levels[0]:
+        expected = means.loc[measure].to_numpy()
+        # The stand-ins have as many men in training as the released shares.
+        for source in ("public file", "released shares"):
+            found = rows.loc[(source, measure), columns].to_numpy()
+            assert found == pytest.approx(expected)
+
+    counts = captioned.coco_captions()
+    every = counts[counts["object"] == paper.EVERY]
+    one = every["called_man"] + every["called_woman"] - 2 * every["called_both"]
+    named_one = one.groupby(every["model"]).sum()
+    other = every["called_woman"].where(every["gender"] == "man", every["called_man"])
+    wrong = (other - every["called_both"]).groupby(every["model"]).sum()
+    for model in captioned.MODELS:
+        rate = rows.loc[("public file", "wrong gender", model)]
+        expected = wrong[model] / named_one[model]
+        assert rate["value"] == pytest.approx(expected)
+        # Of a share, the jackknife's standard error is the usual one.
+        usual = np.sqrt(expected * (1 - expected) / named_one[model])
+        assert rate["standard_error"] == pytest.approx(usual, rel=1e-3)
+
+        excess = rows.loc[("oven, lowest", "T->A excess", model), "value"]
+        per_error = rows.loc[("oven, lowest", "T->A excess per error", model), "value"]
+        assert per_error == pytest.approx(excess / expected)
+
+
+def test_bundled_means_of_captions_agree_with_the_bundled_table_by_object():
+    shares = fairlib.load("coco_caption_shares", source="bundled")
+    public = shares[shares["source"] == "public file"]
+    by_object = fairlib.load("coco_caption_amplification", source="bundled")
+    means = by_object[by_object["object"] == paper.EVERY].drop(columns="object")
+    both = public.merge(means, on=["measure", "model"], suffixes=("", "_there"))
+    assert len(both) == len(means) == 36
+    for column in ("value", "standard_error", "change", "change_error"):
+        there = both[f"{column}_there"].to_numpy()
+        assert both[column].to_numpy() == pytest.approx(there, rel=1e-6)
+
+
 def test_bundled_mals_is_the_released_value():
     """0.0317... before and 0.0217... after constraints on COCO; 0.0502... before on
     imSitu.
