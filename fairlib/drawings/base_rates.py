@@ -41,10 +41,10 @@ def arrows(men: Series, p_he: Series, *, narrow: bool = False) -> Figure:
             (start, place),
             arrowprops={"arrowstyle": "-|>", "color": "black", "shrinkA": 4},
         )
-    women_hold_most = men < 0.5
+    womens_job = men < 0.5
     for chosen, colour, marker, label in (
-        (women_hold_most, "orange", "s", "mostly women work there"),
-        (~women_hold_most, "blue", "o", "mostly men work there"),
+        (womens_job, "orange", "s", "women's jobs"),
+        (~womens_job, "blue", "o", "men's jobs"),
     ):
         style_of_marks = {
             "color": plots.COLOURS[colour],
@@ -55,8 +55,9 @@ def arrows(men: Series, p_he: Series, *, narrow: bool = False) -> Figure:
         ax.plot(p_he[chosen], places[chosen], label=label, **style_of_marks)
 
     ax.axvline(0.5, color="black", linewidth=0.8, linestyle=":")
+    line_end = "\n" if narrow else " "
     ax.set(
-        title='Women\'s jobs: more "he" than men at work',
+        title=f"BERT's answers lie closer together{line_end}than the shares at work",
         xlabel='share of men at work (hollow), P("he") (filled)',
         xlim=(0, 1),
         yticks=places,
