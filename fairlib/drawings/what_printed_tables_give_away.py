@@ -15,10 +15,9 @@ RULER = (
     "definition of a mean. Data: printed value of Table 3, row bed; {}."
 )
 ORDERS = (
-    "How many of the 195 testable cells of Table 3 are possible means, if its rows "
-    "belong to the objects in 10,000 shuffled orders, in the printed order, and in "
-    "the order of COCO's categories. The shuffled orders are simulated. Data: "
-    "printed values; {}."
+    "How many of the 195 testable cells of Table 3 are possible, with the names in "
+    "10,000 shuffled orders, as they are printed, and in COCO's order. The shuffled "
+    "orders are simulated. Data: printed values; {}."
 )
 
 
@@ -59,14 +58,14 @@ def ruler(
 
 
 def orders(
-    passing: ArrayLike, marked: Mapping[str, int], *, narrow: bool = False
+    possible: ArrayLike, marked: Mapping[str, int], *, narrow: bool = False
 ) -> Figure:
-    """Draw how many cells pass in shuffled orders, and in some that are marked.
+    """Draw how many cells are possible in shuffled orders, and in some that are marked.
 
     Parameters
     ----------
-    passing : array_like of int
-        The number of cells that pass, one per shuffled order.
+    possible : array_like of int
+        The number of possible cells, one per shuffled order.
     marked : mapping of str to int
         Orders with their numbers of cells.
     narrow : bool, default False
@@ -78,7 +77,7 @@ def orders(
         A histogram with marks.
     """
     figure, (ax,) = plots.page(narrow, heights=(2.4, 2.6))
-    counts = np.asarray(passing)
+    counts = np.asarray(possible)
     edges = np.arange(counts.min() - 0.5, counts.max() + 1.5)
     ax.hist(
         counts,
@@ -100,5 +99,7 @@ def orders(
     ax.set(xlim=(0, 200), xlabel="cells that are possible, of 195")
     ax.set_ylabel("shuffled orders")
     ax.legend(loc="upper center")
-    write_finding(figure, "Only in COCO's order is every cell possible")
+    finding = "All 195 cells are possible in COCO's order, "
+    finding += "but in none of 10,000 shuffled orders"
+    write_finding(figure, finding)
     return figure
