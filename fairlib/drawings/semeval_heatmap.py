@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from numpy.typing import NDArray
 from pandas import DataFrame
 
 from fairlib import plots
-from fairlib.drawings._cells import frame, shorten_numbers
+from fairlib.drawings._cells import frame, frame_style, shorten_numbers
 from fairlib.drawings._findings import write_finding
 
 EXCHANGE = (
@@ -16,32 +17,51 @@ EXCHANGE = (
     "groups of the terms after one exchange. Invented example. No data are involved."
 )
 DRAWS = (
-    "Left: mean probability of 'positive' for female minus male names, after 10,000 "
-    "exchanges of names; line: as it is. Right: p after m exchanges, ten sets of "
-    "draws. Word counts with logistic regression, 100 names a group, 60 templates, "
-    "three classes. Data: outputs of a model trained here, on the paper's released "
-    "suite."
+    "Histogram: difference between the mean probabilities of 'positive' for female and "
+    "for male names, after 10,000 exchanges of names. Lines: the real difference, and "
+    "as far on the other side. Curves: p after m draws, for ten people. Word counts "
+    "with logistic regression, 100 names a group, 60 templates, three classes. Data: a "
+    "model trained here on tweets; its outputs for the paper's released suite."
 )
 HEATMAP = (
     "Metrics for the positive class, mean of three seeds (Pert...: all classes). "
-    "Shade: value over the largest of its row in both tasks. Framed: more than "
-    "exchanged terms give (9,999 exchanges; at most 5 % false among the 128 tested "
-    "values). n: 40 or 60 templates, 11 to 200 terms. Data: outputs of a model trained "
-    "here, on the paper's released suites."
+    "Shade: value over the largest of its row in both tasks. Solid frame: yes, more "
+    "than exchanged terms give (9,999 exchanges, 128 tests; on average at most 5 % of "
+    "such answers are false). Dashed frame: undecided. n: 40 (SemEval-2) or 60 "
+    "templates, 11 to 200 terms. Data: a model trained here on tweets; its outputs for "
+    "the paper's released suites."
 )
 NAMED_TEST = (
     "Average Group Fairness, mean of three seeds. Grey: 90 % of what exchanges of "
-    "terms give. Beside each mark: the answer to 16 questions asked at once and, "
-    "unless it is yes, the smallest effect that a test at 5 % finds in 80 % of worlds. "
-    "Data: outputs of a model trained here, on the paper's released suites."
+    "terms give. Beside each mark: the answer, as in the first row of the heatmaps. On "
+    "the right: the smallest effect, a rise of the mean probability that a single test "
+    "at 5 % finds in 80 % of worlds. n: 40 (SemEval-2) or 60 templates, 11 to 200 "
+    "terms. Data: a model trained here on tweets; its outputs for the paper's released "
+    "suites."
 )
-GROUPS = (
-    "Metrics by group, three classes, mean of three seeds, positive class (NegAvg...: "
-    "negative). Blue: value over the largest of its row. Orange: above, violet: below "
-    "1 (ratios) or 0 (last two rows). No shade: 0 or infinite. Framed: more than "
-    "exchanged terms give. aab: assigned a gender at birth. n: 60 templates. Data: "
-    "outputs of a model trained here, on the paper's released suites."
-)
+# The rows of the heatmaps.
+BLOCKS = {
+    "tested": [
+        "AvgGF",
+        "AvgGF (TC)",
+        "TPRGap",
+        "TNRGap",
+        "FPED*",
+        "FNED*",
+        "ParityGap",
+        "DisparityScore*",
+    ],
+    "not tested": [
+        "CFGap",
+        "CFGap (TC)",
+        "AvgIF",
+        "AvgIF (TC)",
+        "PertSS",
+        "PertSD",
+        "PertSR",
+    ],
+    "as first defined": ["FPED", "FNED", "DisparityScore"],
+}
 _SHORT = {
     "Gender (names)": "names",
     "Sexual Orientation": "orientation",
@@ -134,8 +154,13 @@ def draws(
     """
     figure, (left, right) = plots.page(narrow, panels=(1, 2), heights=(2.5, 4.8))
     left.hist(differences, bins=50, color=plots.COLOURS["grey"])
-    left.axvline(real, color=plots.COLOURS["vermillion"], linewidth=2)
-    plots.note("as it is", (real, 0.85 * left.get_ylim()[1]), ax=left)
+    for place, style in ((real, "-"), (-real, ":")):
+        left.axvline(
+            place, color=plots.COLOURS["vermillion"], linewidth=2, linestyle=style
+        )
+    height = 0.85 * left.get_ylim()[1]
+    plots.note("real", (real, height), ax=left)
+    plots.note("as far", (-real, height), offset=(-4, 4), ha="right", ax=left)
     left.set(
         xlabel="female minus male names",
         ylabel="worlds of 10,000",
@@ -147,31 +172,26 @@ def draws(
     right.axhline(0.05, color="black", linewidth=1)
     plots.log_axis([100, 1000, 10_000], axis="x", ax=right)
     right.set(xlabel="worlds drawn, m", ylabel="p", ylim=(0, 0.2))
-    write_finding(
-        figure, "With a hundred draws, the draws decide whether p is below 5 %"
-    )
+    write_finding(figure, "With a hundred draws, it is luck whether p is below 5 %")
     return figure
 
 
 def heatmap(
     values: DataFrame,
     shades: DataFrame,
-    framed: DataFrame,
-    blocks: Mapping[str, Sequence[str]],
+    answers: DataFrame,
     *,
     task: str,
     narrow: bool = False,
 ) -> Figure:
-    """Draw metrics by attribute as the paper does, with frames around what is found.
+    """Draw metrics by attribute as the paper does, with the answers of tests as frames.
 
     Parameters
     ----------
     values, shades : DataFrame
         Metrics by attribute: what the cells print, and how dark they are.
-    framed : DataFrame of bool
-        Which cells have a frame.
-    blocks : mapping of str to sequence of str
-        The title of each block of rows, and its metrics.
+    answers : DataFrame of str
+        A cell has a solid frame for "yes", and a dashed one for "undecided".
     task : str
         The name of the task, for the title.
     narrow : bool, default False
@@ -180,16 +200,23 @@ def heatmap(
     Returns
     -------
     Figure
-        One panel for each block.
+        One panel for each block of rows.
     """
-    heights = [len(rows) for rows in blocks.values()]
+    heights = [len(rows) for rows in BLOCKS.values()]
     figure, axes = plots.page(
-        narrow, panels=(3, 1), heights=(5.4, 5.8), height_ratios=heights
+        narrow, panels=(3, 1), heights=(5.4, 6.2), height_ratios=heights
     )
-    for panel, (title, rows) in zip(axes, blocks.items(), strict=True):
+    for panel, (title, rows) in zip(axes, BLOCKS.items(), strict=True):
         plots.heatmap(values.loc[rows], shade=shades.loc[rows], ax=panel)
         shorten_numbers(panel)
-        frame(framed.loc[rows].to_numpy(), panel, narrow=narrow)
+        for text in panel.texts:
+            if narrow and len(text.get_text()) > 4:
+                text.set_text(f"{float(text.get_text()):.2f}")
+        # A metric as first defined has the answer of its starred form.
+        starred = [f"{row}*" if f"{row}*" in values.index else row for row in rows]
+        for answer in ("yes", "undecided"):
+            framed = (answers.loc[starred] == answer).to_numpy()
+            frame(framed, panel, narrow=narrow, dashed=answer == "undecided")
         panel.set_title(title, loc="left")
         panel.set_yticklabels(rows, rotation=0)
         panel.set_xticks([])
@@ -198,9 +225,20 @@ def heatmap(
     axes[-1].set_xticks(
         np.arange(len(names)) + 0.5, names, rotation=90 if narrow else 0
     )
+    keys = [
+        Patch(fill=False, label=answer, linewidth=1.2, **frame_style(dashed=dashed))
+        for answer, dashed in (("yes", False), ("undecided", True))
+    ]
+    axes[0].legend(
+        handles=keys,
+        loc="lower right",
+        bbox_to_anchor=(1, 0.98),
+        borderpad=0,
+        ncols=2,
+        frameon=False,
+    )
     write_finding(
-        figure,
-        f"{task}: Disability is darkest, but most frames are around names",
+        figure, f"{task}: Disability is darkest in most rows, but has no frame"
     )
     return figure
 
@@ -211,7 +249,8 @@ def named_test(tables: Mapping[str, DataFrame], *, narrow: bool = False) -> Figu
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        For each task a table by attribute: value, null_low, null_high, found, effect.
+        For each task a table by attribute, with columns value, null_low, null_high,
+        answer and smallest_effect.
     narrow : bool, default False
         Whether the figure is for a phone.
 
@@ -220,9 +259,7 @@ def named_test(tables: Mapping[str, DataFrame], *, narrow: bool = False) -> Figu
     Figure
         One panel for each task.
     """
-    figure, axes = plots.page(
-        narrow, panels=(1, 2), heights=(3.0, 5.6), sharex=True, sharey=True
-    )
+    figure, axes = plots.page(narrow, panels=(1, 2), heights=(3.1, 5.8), sharey=True)
     for panel, (task, table) in zip(axes, tables.items(), strict=True):
         places = np.arange(len(table))
         panel.hlines(
@@ -236,84 +273,26 @@ def named_test(tables: Mapping[str, DataFrame], *, narrow: bool = False) -> Figu
         panel.plot(table["value"], places, "D", color=plots.COLOURS["blue"])
 
         for place, row in enumerate(table.itertuples()):
-            answer = row.found
-            if answer != "yes":
-                answer = f"{answer} (finds {row.effect:.2f})"
-            right = max(row.value, row.null_high)
             plots.note(
-                answer,
-                (right, place),
+                row.answer,
+                (max(row.value, row.null_high), place),
                 offset=(5, -3),
                 ax=panel,
-                weight="bold" if row.found == "yes" else "normal",
+                weight="bold" if row.answer == "yes" else "normal",
             )
+            panel.text(
+                0.095, place, f"{row.smallest_effect:.3f}", ha="right", va="center"
+            )
+        panel.text(0.095, -0.8, "smallest\neffect", ha="right", va="bottom")
 
-        panel.set(title=task, xlim=(0, 0.095))
-        panel.set_yticks(places, list(table.index))
+        panel.set_title(task, loc="left")
+        panel.set(xlim=(0, 0.096), xticks=[0, 0.02, 0.04, 0.06])
+        panel.set_yticks(places, [_SHORT.get(name, name) for name in table.index])
         panel.tick_params(axis="y", length=0)
         panel.set_xlabel("Average Group Fairness")
 
     axes[0].invert_yaxis()
     write_finding(
-        figure, "Where a test can find only huge effects, its 'no' says little"
-    )
-    return figure
-
-
-def groups(
-    values: DataFrame,
-    shades: DataFrame,
-    framed: DataFrame,
-    blocks: Sequence[Sequence[str]],
-    *,
-    narrow: bool = False,
-) -> Figure:
-    """Draw metrics by group of Gender and of names, with frames around what is found.
-
-    Parameters
-    ----------
-    values, shades : DataFrame
-        Metrics by group; the columns are pairs of attribute and group.
-    framed : DataFrame of bool
-        Which cells have a frame.
-    blocks : sequence of sequence of str
-        The metrics of each block: first the unsigned ones, which are blue.
-    narrow : bool, default False
-        Whether the figure is for a phone.
-
-    Returns
-    -------
-    Figure
-        One panel for each block.
-    """
-    heights = [len(rows) for rows in blocks]
-    figure, axes = plots.page(
-        narrow, panels=(3, 1), heights=(3.9, 4.4), height_ratios=heights
-    )
-    for number, (panel, rows) in enumerate(zip(axes, blocks, strict=True)):
-        plots.heatmap(
-            values.loc[rows],
-            shade=shades.loc[rows],
-            signed=number > 0,
-            digits=2 if narrow else 3,
-            ax=panel,
-        )
-        shorten_numbers(panel)
-        frame(framed.loc[rows].to_numpy(), panel, narrow=narrow)
-        panel.axvline(8, color="black", linewidth=2)
-        panel.set_yticklabels(rows, rotation=0)
-        panel.set_xticks([])
-
-    names = [
-        f"{group}\n(names)" if attribute == "names" else group.replace("-", "-\n")
-        for attribute, group in values.columns
-    ]
-    if narrow:
-        names = [name.replace("\n", " ").replace("- ", "-") for name in names]
-    axes[-1].set_xticks(
-        np.arange(len(names)) + 0.5, names, rotation=90 if narrow else 0
-    )
-    write_finding(
-        figure, "Names are framed in every row, explicit genders only here and there"
+        figure, "For names a test finds small effects, for Disability only large ones"
     )
     return figure
