@@ -65,9 +65,15 @@ def place_of(cells, heading):
 
 
 def body_of(path):
-    """Return the cells before the exercises."""
+    """Return the cells before the exercises.
+
+    The heading of the exercises opens a cell: text above it in that cell would not be
+    counted.
+    """
     cells = cells_of(path)
-    return cells[: place_of(cells, "Exercises")]
+    place = place_of(cells, "Exercises")
+    assert cells[place].source.startswith("## Exercises"), cells[place].id
+    return cells[:place]
 
 
 def prose_of(cells):
