@@ -1,6 +1,7 @@
 """The figures of lesson 05: what chance alone gives to a metric."""
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 from pandas import Series
 
@@ -8,13 +9,14 @@ from fairlib import plots
 from fairlib.drawings._findings import write_finding
 
 DISTANCES = (
-    "Share of missed sentences by group, for one simulated model that treats all "
-    "groups alike; 100 sentences a group. Computed by simulation."
+    "Miss rate of each group, for one simulated model that treats all groups alike; "
+    "100 sentences a group. Line: all groups together. Bar: distance of a group from "
+    "the line. Computed by simulation."
 )
 EXCHANGED = (
     "FNED of the suite about disability after 999 exchanges of its 24 words between "
-    "13 groups; line: the real groups. 1,401 readings of positive sentences by three "
-    "models. Data: outputs of models trained here, on the paper's released suite."
+    "13 groups. Line: FNED of the real groups. 1,401 readings of positive sentences by "
+    "three models. Data: outputs of models trained here, on the paper's released suite."
 )
 
 
@@ -26,9 +28,9 @@ def distances(
     Parameters
     ----------
     rates : Series
-        The share of missed examples of each group.
+        The miss rate of each group.
     overall : float
-        The share of missed examples of all groups together.
+        The miss rate of all groups together.
     total : float
         The sum of the distances, which is FNED.
     narrow : bool, default False
@@ -40,18 +42,19 @@ def distances(
         One mark and one bar for each group.
     """
     figure, (panel,) = plots.page(narrow, heights=(2.3, 2.6))
-    panel.vlines(
-        rates.index, overall, rates, color=plots.COLOURS["vermillion"], linewidth=3
-    )
-    panel.plot(rates.index, rates, "o", color="black")
-
     panel.axhline(overall, color="black", linewidth=1)
-    plots.note("all", (rates.index[-1] + 0.4, overall), offset=(2, 2), ax=panel)
+    plots.note("all\ngroups", (rates.index[-1] + 0.6, overall), offset=(0, 3), ax=panel)
+
+    panel.vlines(
+        rates.index, overall, rates, color=plots.COLOURS["vermillion"], linewidth=5
+    )
+    panel.plot(rates.index, rates, "o", color="black", markersize=3)
+    panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
     panel.set(
         xlabel="group",
-        ylabel="share missed",
+        ylabel="miss rate",
         xticks=rates.index,
-        xlim=(rates.index[0] - 0.6, rates.index[-1] + 1.1),
+        xlim=(rates.index[0] - 0.6, rates.index[-1] + 2.9),
         ylim=(0, None),
     )
 
@@ -85,17 +88,18 @@ def exchanged(worlds: NDArray, real: float, *, narrow: bool = False) -> Figure:
     plots.note(
         f"real groups: {real:.2f}",
         (real, 1.02 * panel.get_ylim()[1]),
-        offset=(4, 0),
+        offset=(-4, 0),
         ax=panel,
+        horizontalalignment="right",
     )
 
     panel.set(
         xlabel="FNED",
-        ylabel=f"worlds of {len(worlds)}",
+        ylabel=f"fair worlds (of {len(worlds)})",
         xlim=(0, None),
         ylim=(0, 1.12 * panel.get_ylim()[1]),
     )
     write_finding(
-        figure, "Fair worlds score as much as the real one does for disability"
+        figure, "About half of the fair worlds score at least as much as the real one"
     )
     return figure
