@@ -15,11 +15,12 @@ DEFINITION = (
 )
 RATES = (
     "Share of people with a high score, by race and by what happened within two "
-    "years, with 95 % intervals. n = {:,} people. Data: {}."
+    "years, with exact 95 % intervals. n = {:,} people. Data: {}."
 )
 MEASURES = (
-    "Differences between African-American and Caucasian people. Exact intervals of "
-    "98.3 % each, which hold together with at least 95 %. n = {:,} people. Data: {}."
+    "Difference in the share of wrong scores, African-American minus Caucasian "
+    "people. Exact intervals of 98.3 % each, which hold together with at least 95 %. "
+    "n = {:,} people without a new charge, {:,} with one, and {:,} in all. Data: {}."
 )
 
 _FACES = {
@@ -56,7 +57,10 @@ def definition(*, narrow: bool = False) -> Figure:
         _square(ax, rows)
         ax.set_title(name)
 
-    write_finding(figure, "As printed, two measures count the same people and costs")
+    write_finding(
+        figure,
+        "As printed, equal opportunity and equalized odds are the same measure",
+    )
     return figure
 
 
@@ -86,8 +90,8 @@ def rates(table: DataFrame, *, narrow: bool = False) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        One row per race and outcome, with the columns `race`, `outcome`, `estimate`,
-        `low` and `high`.
+        One row per race and outcome, with the columns `race`, `outcome`, and in percent
+        `share`, `from` and `to`.
     narrow : bool, default False
         Whether the figure is for a phone.
 
@@ -103,20 +107,27 @@ def rates(table: DataFrame, *, narrow: bool = False) -> Figure:
         places = np.array([outcomes.index(outcome) for outcome in shown["outcome"]])
         plots.intervals(
             places + 0.16 * (number - 0.5),
-            100 * shown["estimate"],
-            low=100 * shown["low"],
-            high=100 * shown["high"],
+            shown["share"],
+            low=shown["from"],
+            high=shown["to"],
             colour=("blue", "orange")[number],
             marker=plots.MARKERS[number],
             horizontal=True,
-            label=race,
             ax=ax,
+        )
+        # The first row names the groups: one above its interval, the other below.
+        ax.annotate(
+            race,
+            (shown["share"].iloc[0], places[0] + 0.16 * (number - 0.5)),
+            xytext=(0, (5, -5)[number]),
+            textcoords="offset points",
+            ha="center",
+            va=("bottom", "top")[number],
         )
 
     ax.set_yticks(range(len(outcomes)), outcomes)
-    ax.set(xlim=(0, 100), ylim=(len(outcomes) - 0.5, -0.5))
+    ax.set(xlim=(0, 100), ylim=(len(outcomes) - 0.5, -0.6))
     ax.set_xlabel("people with a high score (%)")
-    ax.legend(loc="lower right")
     write_finding(figure, "High scores are more frequent for African-American people")
     return figure
 
@@ -124,10 +135,12 @@ def rates(table: DataFrame, *, narrow: bool = False) -> Figure:
 def measures(table: DataFrame, *, narrow: bool = False) -> Figure:
     """Draw the differences that several measures find, with their intervals.
 
+    Each interval is also written below the name of its measure.
+
     Parameters
     ----------
     table : DataFrame
-        One row per measure, with `estimate`, `low` and `high`.
+        One row per measure, with `points`, `from` and `to`.
     narrow : bool, default False
         Whether the figure is for a phone.
 
@@ -140,17 +153,21 @@ def measures(table: DataFrame, *, narrow: bool = False) -> Figure:
     places = np.arange(len(table))
     plots.intervals(
         places,
-        table["estimate"],
-        low=table["low"],
-        high=table["high"],
+        table["points"],
+        low=table["from"],
+        high=table["to"],
         horizontal=True,
         ax=ax,
     )
+    names = [
+        f"{name}\n{row['points']:.1f} [{row['from']:.1f}, {row['to']:.1f}]"
+        for name, row in table.iterrows()
+    ]
 
     ax.axvline(0, color="black", linewidth=0.8)
-    ax.set_yticks(places, list(table.index))
-    ax.set_ylim(len(table) - 0.5, -0.5)
-    ax.set_xlabel("African-American minus Caucasian")
+    ax.set_yticks(places, [name.replace("-", "−") for name in names])
+    ax.set(xlim=(-30, 30), ylim=(len(table) - 0.5, -0.5))
+    ax.set_xlabel("difference in points,\nAfrican-American minus Caucasian")
     write_finding(
         figure,
         "Two large gaps nearly cancel in the rate of all errors",
