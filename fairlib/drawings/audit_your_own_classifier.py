@@ -9,16 +9,18 @@ from fairlib import plots
 from fairlib.drawings._findings import write_finding
 
 ANSWERS = (
-    "Three intervals and the answer to each, with a margin of five points (grey band). "
-    "Invented numbers. No data are involved."
+    "Three intervals with their answers: one excludes zero, one is wide and contains "
+    "zero, and one lies within the margin of five points (grey band). Invented "
+    "numbers. No data are involved."
 )
 COMPARISONS = (
-    "Each age group compared with all other patients. Red circle: strong evidence. "
-    "Black square: some evidence. Blue triangles: too weak to tell. Grey band: "
-    "differences below five points. The intervals allow for all six comparisons, but "
-    "that of some evidence is a 95 % interval for this comparison alone. n: patients "
-    "of the group who count for the rate. Data: 442 diabetes patients (shipped with "
-    "scikit-learn), predictions by cross-validation."
+    "Each age group compared with all other patients: only the misses of patients "
+    "under 40 have strong evidence (orange circle). Blue triangles: too weak to tell. "
+    "The solid intervals allow for all six comparisons. Black square: some evidence; "
+    "its dashed 95\u00a0% interval is for this comparison alone, and an interval that "
+    "allows for all six would contain zero. Grey band: differences below five points. "
+    "n: patients of the group who count for the rate. Data: 442 diabetes patients "
+    "(shipped with scikit-learn), predictions by cross-validation."
 )
 
 _LOOKS = {
@@ -49,6 +51,7 @@ def answers(*, narrow: bool = False) -> Figure:
         _draw_interval(ax, place, verdict, ends)
 
     ax.set_yticks(range(3), ["strong evidence", "too weak to tell", "ruled out"])
+    ax.set_xticks(range(-5, 30, 5))
     ax.set(ylim=(2.5, -0.5), xlabel="difference, in points")
     write_finding(figure, "The interval decides the answer, not the mark in its middle")
     return figure
@@ -91,7 +94,7 @@ def comparisons(frame: DataFrame, *, margin: float, narrow: bool = False) -> Fig
         ax.set(title=rate, ylim=(len(rows) - 0.5, -0.5))
 
     for ax in axes[-1:] if narrow else axes:
-        ax.set_xlabel("points more (+) or less (−)")
+        ax.set_xlabel("points more (+) or fewer (−)")
     write_finding(figure, "The model misses young patients more often than others")
     return figure
 
@@ -106,6 +109,7 @@ def _draw_interval(ax: Axes, place: int, verdict: str, ends: list[float]) -> Non
     """Draw one interval in the colour and with the mark of its answer."""
     colour, marker = _LOOKS[verdict]
     estimate, low, high = ends
+
     plots.intervals(
         [place],
         [estimate],
@@ -116,3 +120,6 @@ def _draw_interval(ax: Axes, place: int, verdict: str, ends: list[float]) -> Non
         horizontal=True,
         ax=ax,
     )
+
+    if verdict == "hint":
+        ax.collections[-1].set_linestyle("--")  # an interval for itself alone
