@@ -1,7 +1,5 @@
 """The figures of lesson 01: genres of MNLI, and the interval around a bias."""
 
-from collections.abc import Sequence
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,19 +11,20 @@ from fairlib import plots
 from fairlib.drawings._findings import write_finding
 
 DEFINITION = (
-    "How the costs of all pairs are distributed (top), and their means (bottom). n "
-    "= 2,000 pairs of government and 18,000 of other genres. Data: {}."
+    "Amortized disparities if half of the pairs are from government: 2,000 pairs of "
+    "government and 18,000 of other genres, weighted to one half each. Line: the mean "
+    "of all values. Data: {}."
 )
 ESTIMATES = (
-    "10,000 simulated samples of 500 pairs, half of them from government. Blue: the "
-    "middle 95 % of the estimates. Orange: the true bias, plus and minus the mean "
-    "half-width of the intervals. Data: {}."
+    "10,000 simulated samples of 500 pairs, half of them from government. Blue: where "
+    "95 % of the estimates lie, counted from the true bias. Orange: the true bias, "
+    "plus and minus the mean half-width of the intervals. Data: {}."
 )
 BOUNDS = (
     "Estimates with their 95 % intervals, one simulated sample each, after Figure 1 "
-    "of the paper, which shows government only. Dashed: the true bias. Left: a "
-    "tenth of each sample is from the genre. Right: each sample has 500 pairs. "
-    "Data: {}."
+    "of the paper, which shows government only. Dashed: the true bias. Left: samples "
+    "of 250, 500, 1,000, 1,500 and 2,000 pairs (logarithmic axis), a tenth of them "
+    "from the genre. Right: samples of 500 pairs. Data: {}."
 )
 
 # With 250 pairs in each group, estimates are 0.2 / 250 apart. Bars span a whole
@@ -35,50 +34,63 @@ _BAR = 5 * _STEP
 _TRUTH = "#C00000"  # the red line of the paper's Figure 1
 
 
-def definition(shares: DataFrame, means: Series, *, narrow: bool = False) -> Figure:
-    """Draw the costs of two groups, and the bias as the distance of their means.
+def definition(
+    values: ArrayLike, shares: ArrayLike, *, mean: float, narrow: bool = False
+) -> Figure:
+    """Draw the amortized disparities of two groups, and their small mean.
 
     Parameters
     ----------
-    shares : DataFrame
-        One row per group and one column per cost: the share of examples with it.
-    means : Series
-        The mean cost of each group, in the same order.
+    values : array_like of float
+        The values that a pair can have: first those of government, then as many of the
+        other genres.
+    shares : array_like of float
+        The share of all pairs that has each value.
+    mean : float
+        The mean of all values, which is the bias.
     narrow : bool, default False
         Whether the figure is for a phone.
 
     Returns
     -------
     Figure
-        Bars of the shares, and below them the two means with the distance between.
+        Bars of the shares, and a line at the mean.
     """
-    figure, (bars, dots) = plots.page(
-        narrow, panels=(2, 1), heights=(3.4, 3.6), height_ratios=[2, 1]
+    figure, (ax,) = plots.page(narrow, heights=(2.6, 2.8))
+    of_government, of_others = np.split(np.asarray(values), 2)
+    heights, other_heights = np.split(100 * np.asarray(shares), 2)
+
+    # Pairs of both groups can have the value 0: there one bar stands on the other.
+    below = np.where(of_others == 0, heights, 0)
+    ax.bar(of_government, heights, width=0.2, label="government")
+    ax.bar(of_others, other_heights, width=0.2, bottom=below, label="other genres")
+
+    ax.axvline(mean, color=_TRUTH, linestyle="--")
+    top = float(np.max(heights + other_heights))
+    plots.note(
+        f"mean: {mean:.4f},\nthe bias",
+        (mean, 1.08 * top),
+        offset=(5, 0),
+        va="bottom",
+        color=_TRUTH,
+        ax=ax,
     )
-    places = np.arange(shares.shape[1])
-    colours = ("blue", "orange")
-
-    for number, group in enumerate(shares.index):
-        colour = plots.COLOURS[colours[number]]
-        bars.bar(
-            places + 0.38 * (number - 0.5),
-            100 * shares.loc[group],
-            width=0.36,
-            color=colour,
-            label=group,
+    for places, sizes in ((of_government, heights), (of_others, other_heights)):
+        plots.note(
+            f"{sizes[-1]:.1f} %",
+            (places[-1], sizes[-1]),
+            offset=(0, 3),
+            ha="center",
+            ax=ax,
         )
-        dots.plot(means[group], -number, plots.MARKERS[number], color=colour, ms=7)
 
-    bars.set_xticks(places, [f"{cost:g}" for cost in shares.columns])
-    bars.set(xlabel="cost of a pair", ylabel="share of pairs (%)")
-    bars.legend()
-    write_finding(figure, "The bias is the distance between two mean costs")
-
-    low, high = sorted(means)
-    dots.plot([low, high], [-0.5, -0.5], "|-", color="black", ms=8, linewidth=1)
-    plots.note(f"bias: {high - low:.4f}", (high, -0.5), offset=(10, -3), ax=dots)
-    dots.set_yticks([0, -1], list(means.index))
-    dots.set(ylim=(-1.6, 0.6), xlim=(0.1, 0.2), xlabel="mean cost")
+    ticks = [-2, -0.8, 0, 0.8, 2] if narrow else [-2, -0.8, -0.4, 0, 0.4, 0.8, 2]
+    ax.set_xticks(ticks, [f"{tick:g}".replace("-", "−") for tick in ticks])
+    ax.set(
+        ylim=(0, 1.4 * top), xlabel="amortized disparity", ylabel="share of values (%)"
+    )
+    ax.legend(loc="upper left", frameon=False)
+    write_finding(figure, "The bias is a small mean of widely scattered values")
     return figure
 
 
@@ -86,11 +98,11 @@ def estimates(
     bias: ArrayLike,
     truth: float,
     *,
-    middle: Sequence[float],
+    near: float,
     reach: float,
     narrow: bool = False,
 ) -> Figure:
-    """Draw a histogram of estimates, and on top how far a bound lets them stray.
+    """Draw a histogram of estimates, and on top how far they and the intervals reach.
 
     Parameters
     ----------
@@ -98,10 +110,10 @@ def estimates(
         The estimates of many samples.
     truth : float
         The bias of the population.
-    middle : (float, float)
-        The ends between which 95 % of the estimates lie.
+    near : float
+        How far from the truth 95 % of the estimates are at most.
     reach : float
-        The half width of the interval: what the bound allows.
+        The mean half-width of the intervals.
     narrow : bool, default False
         Whether the figure is for a phone.
 
@@ -115,8 +127,8 @@ def estimates(
     )
 
     spans = {
-        "95 % of the estimates": tuple(middle),
-        "what the bound allows": (truth - reach, truth + reach),
+        "95 % of the estimates": (truth - near, truth + near),
+        "true bias ± mean half-width": (truth - reach, truth + reach),
     }
     for place, (label, ends) in enumerate(spans.items()):
         top.plot(
@@ -131,14 +143,23 @@ def estimates(
     top.set(ylim=(-0.4, 2.1), yticks=[])
     top.tick_params(axis="x", length=0)
     top.spines[["left", "bottom"]].set_visible(False)
-    write_finding(figure, "The bound allows twice what the estimates need")
+    write_finding(figure, "The half-width is almost twice what these estimates need")
 
     edges = np.arange(np.min(bias) - 0.5 * _STEP, np.max(bias) + _BAR, _BAR)
-    bottom.hist(np.asarray(bias), bins=edges, color=plots.COLOURS["sky"])
-    bottom.axvline(truth, color=_TRUTH, linestyle="--", label="true bias")
-    bottom.axvline(0, color="black", linewidth=0.8, label="no bias")
-    bottom.set(xlabel="estimated bias against government", ylabel="samples")
-    bottom.legend(loc="upper left")
+    heights, _, _ = bottom.hist(
+        np.asarray(bias), bins=edges, color=plots.COLOURS["sky"]
+    )
+    bottom.axvline(truth, color=_TRUTH, linestyle="--")
+    bottom.axvline(0, color="black", linewidth=0.8)
+    top_of_bars = float(np.max(heights))
+    height = 1.1 * top_of_bars
+    plots.note("no bias", (0, height), offset=(-5, 0), ha="right", ax=bottom)
+    plots.note("true bias", (truth, height), offset=(5, 0), color=_TRUTH, ax=bottom)
+    bottom.set(
+        ylim=(0, 1.25 * top_of_bars),
+        xlabel="estimated bias against government",
+        ylabel="samples",
+    )
     return figure
 
 
@@ -177,7 +198,7 @@ def bounds(intervals: DataFrame, truth: Series, *, narrow: bool = False) -> Figu
         pair[0].set_ylabel(f"bias against\n{genre}")
 
     left, right = axes[-1]
-    plots.log_axis([250, 2000] if narrow else [250, 500, 1000, 2000], axis="x", ax=left)
+    plots.log_axis([250, 500, 1000, 2000], axis="x", ax=left)
     left.set_xlabel("annotated pairs n")
     right.set_xlabel("share of the genre")
     right.set_xticks([0.1, 0.3, 0.5])
