@@ -12,18 +12,20 @@ from fairlib.drawings._findings import write_finding
 CELLS = (
     "How many people there are of each kind: by race as the county wrote it, by "
     "whether they were charged again within two years, and by whether their score was "
-    "5 or more (flagged). Darker: more people. Data: COMPAS scores of 7,214 people "
-    "(bundled counts)."
+    "5 or more (flagged). False alarm rates need the two columns on the left. Darker: "
+    "more people. Data: COMPAS scores of 7,214 people (bundled counts)."
 )
 COPIES = (
-    "False alarm rates with 95 % intervals (Wilson). Blue circles: the real people; "
-    "their number is written at each group. Orange squares: a million people drawn "
-    "from the shares of the real ones, a simulation. Data: COMPAS scores of 7,214 "
+    "False alarm rates with 95 % intervals (Wilson): for a small group, the interval "
+    "from a million rows drawn from real people is much shorter than the interval from "
+    "the real people. Blue circles: the real people; in brackets, the number of those "
+    "not charged again. Orange squares: the million rows, a simulation; where no "
+    "orange line is seen, it is shorter than the mark. Data: COMPAS scores of 7,214 "
     "people (bundled counts)."
 )
 
-_KINDS = ("not charged,\nnot flagged", "not charged,\nflagged")
-_OTHER_KINDS = ("charged,\nnot flagged", "charged,\nflagged")
+_OUTCOMES = ("not charged again", "charged again")
+_DECISIONS = ("not flagged", "flagged")
 
 
 def cells(counts: DataFrame, *, narrow: bool = False) -> Figure:
@@ -42,15 +44,27 @@ def cells(counts: DataFrame, *, narrow: bool = False) -> Figure:
     Figure
         A heatmap with the counts in its cells.
     """
-    figure, (ax,) = plots.page(narrow, heights=(2.5, 2.7))
-    kinds = [*_KINDS, *_OTHER_KINDS]
-    if narrow:
-        kinds = [kind.replace("not ", "not\n") for kind in kinds]
-    table = counts.set_axis(kinds, axis=1)
+    figure, (ax,) = plots.page(narrow, heights=(2.6, 2.7))
+    shade = counts / counts.to_numpy().max()
+    plots.heatmap(counts, shade=shade, digits=0, ax=ax)
 
-    shade = table / table.to_numpy().max()
-    plots.heatmap(table, shade=shade, digits=0, ax=ax)
-    write_finding(figure, "For an audit, 7,214 people are 24 numbers")
+    decisions = [name.replace(" ", "\n") if narrow else name for name in _DECISIONS]
+    ax.set_xticks(ax.get_xticks(), decisions * len(_OUTCOMES))
+    above = ax.get_xaxis_transform()  # columns to the right, heights of the panel up
+    for number, outcome in enumerate(_OUTCOMES):
+        left = number * len(_DECISIONS)
+        right = left + len(_DECISIONS)
+        ends = [left + 0.05, right - 0.05]
+        ax.plot(ends, [1.02, 1.02], "k", linewidth=1, transform=above, clip_on=False)
+        ax.text(
+            (left + right) / 2,
+            1.04,
+            outcome,
+            transform=above,
+            horizontalalignment="center",
+            verticalalignment="bottom",
+        )
+    write_finding(figure, "7,214 people are 24 numbers; false alarm rates need 12")
     return figure
 
 
@@ -81,6 +95,7 @@ def certainty(rates: Mapping[str, DataFrame], *, narrow: bool = False) -> Figure
         names = [name.replace(" (", "\n(") for name in names]
     ax.set_yticks(np.arange(len(real)), names)
     ax.set(xlabel="false alarm rate", xlim=(0, 0.8))
-    ax.legend(loc="upper right")
+    ax.invert_yaxis()  # from the top, as in the tables
+    ax.legend(loc="lower right")
     write_finding(figure, "A million rows look certain about eight people")
     return figure
