@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 from numpy import ndarray
-from pandas import Series
+from pandas import DataFrame, Series
 
 from fairlib import plots
 from fairlib.drawings._findings import write_finding
@@ -15,15 +15,15 @@ DEFINITION = (
 )
 COSTS = (
     "Cost of each threshold minus the cost of the threshold 17, in needless "
-    "invitations; a miss costs 5 of them. The line is the sample; the band holds the "
-    "middle 95 % of 2,000 years that the bootstrap draws, for each threshold by "
-    "itself. Dashed: the threshold 17. Data: 442 people with diabetes, Efron and "
-    "others (2004)."
+    "invitations; a miss costs 5 of them. The line is the sample; the shaded area "
+    "holds the middle 95 % of 2,000 years that the bootstrap draws, for each threshold "
+    "by itself. It has no width at 17 (dashed), because each year is compared with its "
+    "own cost at 17. Data: 442 people with diabetes, Efron and others (2004)."
 )
 DIFFERENCES = (
     "Share of misses among 104 people in need of code 1, minus the share among 96 of "
-    "code 2, with exact 95 % intervals. Data: 442 people with diabetes, Efron and "
-    "others (2004)."
+    "code 2, with exact intervals that hold together with a confidence of 95 % (98.3 % "
+    "for each). Data: 442 people with diabetes, Efron and others (2004)."
 )
 
 _BINS = np.arange(0, 106, 5)
@@ -88,29 +88,29 @@ def definition(
     return figure
 
 
-def costs(observed: Series, ends: ndarray, *, narrow: bool = False) -> Figure:
+def costs(intervals: DataFrame, *, narrow: bool = False) -> Figure:
     """Draw what thresholds cost beyond one of them.
 
     Parameters
     ----------
-    observed : Series
-        The extra cost of each threshold in the sample.
-    ends : ndarray of shape (2, thresholds)
-        The ends of the middle 95 % of resampled years.
+    intervals : DataFrame
+        A row for each threshold, with its "extra cost" in the sample, and the ends
+        "from" and "to" of the middle 95 % of resampled years.
     narrow : bool, default False
         Whether to draw for a phone.
 
     Returns
     -------
     Figure
-        A line in a band.
+        A line in a shaded area.
     """
     figure, (ax,) = plots.page(narrow, heights=(2.7, 3.0))
-    shown = observed.loc[:60]
-    low, high = ends[:, : len(shown)]
+    shown = intervals.loc[:60]
 
-    ax.fill_between(shown.index, low, high, color=plots.COLOURS["sky"], alpha=0.6)
-    ax.plot(shown.index, shown, color=plots.COLOURS["blue"])
+    ax.fill_between(
+        shown.index, shown["from"], shown["to"], color=plots.COLOURS["sky"], alpha=0.6
+    )
+    ax.plot(shown.index, shown["extra cost"], color=plots.COLOURS["blue"])
     ax.axhline(0, color="black", linewidth=0.8)
     ax.axvline(17, color="black", linestyle="--", linewidth=0.8)
     ax.set(
@@ -119,7 +119,7 @@ def costs(observed: Series, ends: ndarray, *, narrow: bool = False) -> Figure:
         xlim=(0, 60),
     )
     write_finding(
-        figure, "50 is too expensive; between 10 and 35 the data cannot choose"
+        figure, "50 costs more than 17; from 10 to 34, no difference from 17 is shown"
     )
     return figure
 
@@ -152,9 +152,15 @@ def differences(by_threshold: Series, *, narrow: bool = False) -> Figure:
         xticks=range(len(by_threshold)),
         xticklabels=list(by_threshold.index),
         xlabel="threshold (%)",
-        ylabel="misses, code 1 minus code 2",
+        ylabel="share missed, code 1\nminus code 2 (points)",
         xlim=(-0.5, len(by_threshold) - 0.5),
         ylim=(-0.1, 0.3),
     )
-    write_finding(figure, "At 30, people of code 1 in need are missed more often")
+    ax.yaxis.set_major_formatter(
+        lambda share, _: f"{100 * share:.0f}".replace("-", "−")
+    )
+    write_finding(
+        figure,
+        "No difference in misses is shown; at 30 the interval only just contains zero",
+    )
     return figure
