@@ -1,6 +1,5 @@
 """The drawings of lesson 08: from a picture of four cells to bias amplification."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,34 +8,32 @@ from pandas import DataFrame, Series
 from fairlib import plots
 
 FOUR_CELLS = (
-    "An invented archive of 80 pictures. Left: a square for each person. Right: the "
-    "share of each group that paints, minus the share of everybody. Computed from the "
-    "80 invented pictures; no intervals, because these are all pictures."
+    "An invented archive of 80 pictures, in which 30 women and 10 men paint, and 10 "
+    "women and 30 men read. A square is a person. A bar is the share of a group that "
+    "paints, minus the share of everybody. Computed from the 80 invented pictures; no "
+    "intervals, because these are all pictures."
 )
 MOVING_SHARES = (
     "Shares in the truth (hollow) and by the model (filled), for two models of an "
-    "invented archive of 80 pictures. Upper rows: A→T. Lower rows: T→A. Computed from "
-    "the 80 invented pictures."
-)
-SIX_NUMBERS = (
-    "Figure 2 of Wang and Russakovsky (2021): six numbers for a model that is right "
-    "about all men and sees some share of the women painting. Dashed: the true share; "
-    "dots: the share whose values stand in the titles. "
-    "Computed from the 80 pictures of the paper's invented example."
+    "invented archive of 80 pictures. A hollow dot alone: the model did not move this "
+    "share. Upper rows: A→T. Lower rows: T→A. Computed from the 80 invented pictures."
 )
 COCO_OBJECTS = (
-    "Share of men among the training pictures with each of 65 objects. Orange: mostly "
-    "men, but fewer men than in all pictures with a person. Data: fractions behind the "
-    "shares released by Zhao et al. (2017), 22,761 pictures with a person."
+    "Share of men among the training pictures with each of 65 objects, with Wilson's "
+    "95 % intervals. Orange squares, in the grey band: mostly men, but fewer men than "
+    "in all pictures with a person. Data: counts recovered from the shares that Zhao "
+    "et al. (2017) released, the smallest where several are possible; 22,761 pictures "
+    "with a person."
 )
 
-# Where the names of some objects stand beside their marks, in points.
+# Where the names of some objects stand beside their marks, in points: on a page, and
+# on a phone.
 _NAMED_OBJECTS = {
-    "teddy_bear": (-4, 8),
-    "oven": (7, -5),
-    "laptop": (7, -5),
-    "motorcycle": (-62, 7),
-    "skateboard": (-66, 3),
+    "teddy_bear": ((-32, 34), (-24, 60)),
+    "oven": ((112, -24), (62, -18)),
+    "laptop": ((72, -12), (36, -12)),
+    "motorcycle": ((30, -26), (4, -38)),
+    "skateboard": ((-86, -1), (-72, -1)),
 }
 
 
@@ -73,7 +70,7 @@ def four_cells(
         xticklabels=archive.columns,
         yticks=[-2.5, -11.5],
         yticklabels=archive.index,
-        title="Women and men, painting or not",
+        title="Three quarters of the painters\nare women",
     )
     left.set_ylim(-15, 2.5)
     left.tick_params(length=0)
@@ -83,7 +80,7 @@ def four_cells(
     right.axhline(0, color="black", linewidth=0.8)
     right.bar_label(right.containers[0], fmt="{:+.2f}", padding=3)
     right.set(
-        title="Women paint more than everybody",
+        title="Women paint more often than\neverybody, men less often",
         ylabel="rate minus rate of everybody",
         ylim=(-0.35, 0.35),
     )
@@ -154,59 +151,18 @@ def moving_shares(moving: DataFrame, *, narrow: bool = False) -> Figure:
     return figure
 
 
-def six_numbers(six: DataFrame, seen: float, *, narrow: bool = False) -> Figure:
-    """Draw six numbers against the share of women that the model sees painting.
-
-    Parameters
-    ----------
-    six : DataFrame
-        A column for each number; the index is the share.
-    seen : float
-        The share that is marked, with the value of each number.
-    narrow : bool, default False
-        Whether to draw for a phone.
-
-    Returns
-    -------
-    Figure
-        Six panels, the numbers that change their sign at the truth in orange.
-    """
-    if narrow:
-        shape = (3, 2)
-        size = (plots.NARROW, 5.2)
-    else:
-        shape = (2, 3)
-        size = (plots.WIDTH, 3.9)
-    figure, axes = plt.subplots(*shape, figsize=size, sharex=True)
-    panels = axes.ravel() if narrow else axes.T.ravel()
-
-    for ax, (name, curve) in zip(panels, six.items(), strict=True):
-        signed = name in ("MALS", "A→T")
-        ax.plot(
-            curve,
-            color=plots.COLOURS["vermillion" if signed else "blue"],
-            linewidth=2.4 if signed else 1.4,
-        )
-        ax.axvline(0.75, color="black", linewidth=0.8, linestyle="--")
-        ax.axhline(0, color=plots.COLOURS["grey"], linewidth=0.8)
-        ax.plot(seen, curve[seen], "o", color="black")
-        separator = "\n" if narrow else " "
-        title = f"{name}:{separator}{np.round(curve[seen], 3) + 0:+.3f}"
-        ax.set(title=title, xticks=[0, 0.5, 1])
-    figure.suptitle("Only MALS and A→T change sign at the truth", fontsize=10)
-    for ax in axes[-1]:
-        ax.set_xlabel("women seen painting")
-    return figure
-
-
-def coco_objects(men: Series, *, narrow: bool = False) -> Figure:
+def coco_objects(
+    objects: DataFrame, all_pictures: float, *, narrow: bool = False
+) -> Figure:
     """Draw the share of men for each object, beside one half and all pictures.
 
     Parameters
     ----------
-    men : Series
-        The share of men in the pictures with each object, sorted; "person" stands for
-        all pictures with a person.
+    objects : DataFrame
+        A row for each object, sorted by the share of men in the pictures with it:
+        "share", and the ends of its interval, "low" and "high".
+    all_pictures : float
+        The share of men in all pictures.
     narrow : bool, default False
         Whether to draw for a phone.
 
@@ -215,27 +171,44 @@ def coco_objects(men: Series, *, narrow: bool = False) -> Figure:
     Figure
         One panel, a mark for each object.
     """
-    figure, (ax,) = plots.page(narrow, heights=(3.1, 4.4))
-    men_in_all_pictures = men["person"]
-    objects = men.drop("person")
+    figure, (ax,) = plots.page(narrow, heights=(4.4, 5.8))
     places = Series(np.arange(len(objects)), objects.index)
-    disputed = (objects > 0.5) & (objects < men_in_all_pictures)
+    share = objects["share"]
+    disputed = (share > 0.5) & (share < all_pictures)
 
-    ax.axvspan(0.5, men_in_all_pictures, color="0.92", zorder=0)
+    ax.axvspan(0.5, all_pictures, color="0.92", zorder=0)
     for chosen, colour, marker in (
         (~disputed, "blue", "o"),
         (disputed, "orange", "s"),
     ):
-        ax.plot(objects[chosen], places[chosen], marker, color=plots.COLOURS[colour])
-    for name, offset in _NAMED_OBJECTS.items():
-        at = (objects[name], places[name])
-        plots.note(name.replace("_", " "), at, offset=offset, edge=True, ax=ax)
-    for share, words in ((0.5, "half"), (men_in_all_pictures, "all pictures")):
-        ax.axvline(share, color="black", linewidth=0.8)
-        ax.text(share + 0.01, 1, words, va="center")
+        ax.hlines(
+            places[chosen],
+            objects["low"][chosen],
+            objects["high"][chosen],
+            color=plots.COLOURS[colour],
+            linewidth=0.7,
+        )
+        ax.plot(
+            share[chosen],
+            places[chosen],
+            marker,
+            color=plots.COLOURS[colour],
+            markersize=4,
+        )
+    for name, (on_page, on_phone) in _NAMED_OBJECTS.items():
+        plots.note(
+            name.replace("_", " "),
+            (share[name], places[name]),
+            offset=on_phone if narrow else on_page,
+            arrowprops={"arrowstyle": "-", "color": "black", "linewidth": 0.6},
+            ax=ax,
+        )
+    for line, words in ((0.5, "half"), (all_pictures, "all pictures")):
+        ax.axvline(line, color="black", linewidth=0.8)
+        ax.text(line + 0.01, 1, words, va="center")
     ax.set(
         title=f"{len(objects[disputed])} of {len(objects)} objects: mostly men,\n"
-        "and yet fewer men than elsewhere",
+        "and yet fewer men than in all pictures",
         xlabel="share of men in the pictures with the object",
         yticks=[],
         ylabel="objects, sorted",
