@@ -44,7 +44,7 @@ def winobias_occupations() -> pd.DataFrame:
 def coverage() -> pd.DataFrame:
     """Coverage and width of every method in `fairlib.bounds` on the whole grid.
 
-    It takes about ten minutes.
+    It takes about five minutes.
     """
     from fairlib.recipes.coverage import grid
 

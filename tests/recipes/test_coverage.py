@@ -10,6 +10,7 @@ from scipy import stats
 
 import fairlib
 from fairlib.intervals.disparity import METHODS
+from fairlib.intervals.exact import exact_unconditional
 from fairlib.recipes import coverage
 
 COUNTED = [
@@ -37,8 +38,54 @@ def test_coverage_is_the_sum_over_all_tables(method, n_a, n_b):
             width += probability * (high - low)
     found = coverage.independent(method, n_a, p_a, n_b, p_b)
     assert found["coverage"] == pytest.approx(expected, abs=1e-6)
-    if method != "exact_unconditional":  # whose width is that of the middle table
-        assert found["width"] == pytest.approx(width, abs=5e-3)
+    assert found["width"] == pytest.approx(width, abs=2e-6)
+    assert found["width_error"] == 0
+
+
+def test_the_width_of_the_exact_interval_is_a_mean_over_tables(grid):
+    """It was the width of one table, 0 errors of 5 and 0 of 45, in place of the mean.
+
+    The width of that table is 80 points, and the mean is 66 points.
+    """
+    n_a, n_b = 5, 45
+    p_a, p_b = 0.07, 0.02
+    mean_width = 0.0
+    for x_a in range(n_a + 1):
+        for x_b in range(n_b + 1):
+            low, high = exact_unconditional(x_a, n_a, x_b, n_b, alpha=0.05)
+            chance_a = stats.binom.pmf(x_a, n_a, p_a)
+            chance_b = stats.binom.pmf(x_b, n_b, p_b)
+            mean_width += chance_a * chance_b * (high - low)
+
+    computed = coverage.independent("exact_unconditional", n_a, p_a, n_b, p_b)
+    assert computed["width"] == pytest.approx(mean_width, abs=2e-6)
+    assert computed["width"] == pytest.approx(0.66, abs=0.01)
+
+    design = "n == 50 and gamma == 0.1 and rate == 0.02 and bias == 0.05"
+    row = grid.query(f"method == 'exact_unconditional' and {design}").iloc[0]
+    assert row["width"] == pytest.approx(mean_width, abs=2e-6)
+
+
+def test_the_mean_width_of_drawn_tables_is_that_of_all_tables(monkeypatch):
+    design = ("exact_unconditional", 20, 0.3, 40, 0.1)
+    enumerated = coverage.independent(*design)
+    assert enumerated["width_error"] == 0
+
+    monkeypatch.setattr(coverage, "MOST_TABLES", 0)
+    monkeypatch.setattr(coverage, "TABLES_DRAWN", 100)
+    drawn = [coverage.independent(*design, rng=seed) for seed in range(8)]
+    again = coverage.independent(*design, rng=3)
+    assert again == drawn[3]
+
+    widths = np.array([result["width"] for result in drawn])
+    errors = np.array([result["width_error"] for result in drawn])
+    deviations = (widths - enumerated["width"]) / errors
+    assert np.abs(deviations).max() < 4
+    assert 0.4 < deviations.std() < 1.8
+    assert errors.max() < 1e-3
+    for result in drawn:
+        assert result["coverage"] == enumerated["coverage"]
+        assert result["how"] == "enumerated"
 
 
 @pytest.mark.parametrize("method", ["mcnemar", "tango", "hoeffding_pairs"])
@@ -85,6 +132,21 @@ def test_some_enumerated_rows_come_out_again(grid):
                 row.method, n_a, row.rate + row.bias, row.n - n_a, row.rate
             )
         assert again["coverage"] == pytest.approx(row.coverage, abs=1e-6)
+        if row.width_error == 0:
+            assert again["width"] == pytest.approx(row.width, abs=1e-6)
+
+
+def test_drawn_widths_follow_their_seed(grid):
+    is_exact = grid["method"] == "exact_unconditional"
+    row = grid[is_exact & (grid["n"] == 500) & (grid["width_error"] > 0)].iloc[0]
+    rng = np.random.default_rng([coverage.SEED, int(row["number"])])
+    n_a = round(row["n"] * row["gamma"])
+    rates = (row["rate"] + row["bias"], row["rate"])
+    again = coverage.independent(
+        row["method"], n_a, rates[0], row["n"] - n_a, rates[1], rng=rng
+    )
+    computed = (again["width"], again["width_error"])
+    assert computed == pytest.approx((row["width"], row["width_error"]), abs=1e-6)
 
 
 def test_the_grid_is_whole(grid):
@@ -113,6 +175,17 @@ def test_betting_is_hardly_wider_than_what_promises_nothing(grid):
     widths = at.groupby("method")["width"].mean()
     assert widths["betting"] < 1.06 * widths["newcombe"]
     assert widths["betting"] < 0.75 * widths["hoeffding"]
+
+
+def test_the_exact_interval_is_narrower_than_betting_in_every_design(grid):
+    """The docstring of `disparity_interval` and dossier 10a say so."""
+    design = ["n", "gamma", "rate", "bias"]
+    widths = grid.pivot_table("width", index=design, columns="method")
+    errors = grid.pivot_table("width_error", index=design, columns="method")
+    gain = widths["betting"] - widths["exact_unconditional"]
+    error = np.hypot(errors["betting"], errors["exact_unconditional"])
+    assert (gain > 4 * error).all()
+    assert errors["exact_unconditional"].max() < 2.5e-4
 
 
 def test_five_points_come_out_again():
