@@ -1,4 +1,4 @@
-"""The drawings of lesson 11: a gap between groups, and two metrics by threshold."""
+"""The drawings of lesson 11: a gap, two metrics by threshold, and two ROC curves."""
 
 from matplotlib.figure import Figure
 from pandas import DataFrame
@@ -6,19 +6,28 @@ from pandas import DataFrame
 from fairlib import plots
 
 GAPS = (
-    "Share of each group that was charged again within two years, and share that is "
-    "called high risk because the score is above 4. The arrows show the gaps between "
-    "the groups. Data: COMPAS, filtered file of ProPublica; 3,175 African-American and "
-    "2,103 Caucasian people."
+    "Share of each group in the file that was charged again within two years, and "
+    "share that is called high risk because the score is above 4. The arrows show the "
+    "gaps between the groups. Data: COMPAS, filtered file of ProPublica; 3,175 "
+    "African-American and 2,103 Caucasian people."
 )
 THRESHOLDS = (
-    "Difference between the groups in the false positive rate (squares) and A→T "
-    "(circles) by threshold. Bars: 95 % intervals, each for its own threshold. Data: "
-    "COMPAS, filtered file of ProPublica, 5,278 people of two groups."
+    "Difference between the groups in the false positive rate (squares), and A→T "
+    "(circles), which is half of what a gap grows by. Bars: 95 % intervals, each for "
+    "its own threshold. Shaded: from the vendor's lower limit, 4, to its upper limit, "
+    "7. Data: COMPAS, filtered file of ProPublica, 5,278 people of two groups."
+)
+ROC = (
+    "ROC curves of the COMPAS score for African-American (squares) and Caucasian "
+    "people (circles). Marks: the thresholds from 1 to 9. True positive rate: the "
+    "share called high risk, of 1,661 and 822 people who were charged again. False "
+    "positive rate: the same share, of 1,514 and 1,281 people who were not. Dashed: "
+    "what scores drawn by lot would give. Data: COMPAS, filtered file of ProPublica."
 )
 
 _COLOURS = {"African-American": "vermillion", "Caucasian": "blue"}
 _MARKERS = {"African-American": "s", "Caucasian": "o"}
+_LABELLED = (2, 4, 5, 7)
 
 
 def gaps(rates: DataFrame, *, narrow: bool = False) -> Figure:
@@ -61,11 +70,13 @@ def gaps(rates: DataFrame, *, narrow: bool = False) -> Figure:
             ax.text(place - 0.04, middle, points, ha="right", va="center")
         else:
             ax.text(place + 0.04, middle, points, ha="left", va="center")
+    title = "At the threshold 4, the gap grows", "from 13 to 25 points"
     ax.set(
-        title="The gap grows from 13 to 25 points",
+        title=("\n" if narrow else " ").join(title),
         xticks=[0, 1],
         xticklabels=columns,
         xlim=(-0.5, 1.5),
+        ylim=(0, 0.65),
         ylabel="share of the group",
     )
     figure.legend(loc="outside upper center", ncols=2)
@@ -88,7 +99,7 @@ def thresholds(by_threshold: DataFrame, *, narrow: bool = False) -> Figure:
         One panel.
     """
     figure, (ax,) = plots.page(narrow, heights=(3.0, 3.4))
-    looks = {"FPR difference": ("black", "s", -0.08), "A→T": ("blue", "o", 0.08)}
+    looks = {"FPR difference": ("black", "s", -0.08), "A→T": ("green", "o", 0.08)}
 
     for name, (colour, marker, shift) in looks.items():
         plots.intervals(
@@ -100,11 +111,70 @@ def thresholds(by_threshold: DataFrame, *, narrow: bool = False) -> Figure:
             label=name,
         )
     ax.axhline(0, color="black", linewidth=0.8)
+    ax.axvspan(3.5, 7.5, color="0.92", zorder=0)
+    title = "At the threshold 8, A→T may be zero,", "but false positive rates differ"
     ax.set(
-        title="A→T is near zero where error rates still differ",
+        title=("\n" if narrow else " ").join(title),
         xlabel='threshold: "high risk" is a score above it',
         ylabel="difference, or A→T",
         xticks=list(by_threshold.index),
+    )
+    figure.legend(loc="outside upper center", ncols=2)
+    return figure
+
+
+def roc(curves: DataFrame, *, narrow: bool = False) -> Figure:
+    """Draw a ROC curve for each of two groups.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        A row for each threshold from 0 to 10. For each group a column with the share
+        called high risk among people who were not charged again, (group, 0), and one
+        among people who were, (group, 1).
+    narrow : bool, default False
+        Whether to draw for a phone.
+
+    Returns
+    -------
+    Figure
+        One panel.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(4.0, 4.1))
+    # Labels of the first group are above its curve, and those of the second below.
+    places = {"African-American": (-4, 4, "right"), "Caucasian": (4, -10, "left")}
+
+    ax.axline((0, 0), (1, 1), color="0.5", linestyle="--", linewidth=1)
+    for group, (right, up, side) in places.items():
+        colour = plots.COLOURS[_COLOURS[group]]
+        ax.plot(
+            curves[group, 0],
+            curves[group, 1],
+            marker=_MARKERS[group],
+            markevery=slice(1, -1),  # all are high risk at 0, and nobody is at 10
+            color=colour,
+            clip_on=False,
+            label=group,
+        )
+        for threshold in _LABELLED:
+            ax.annotate(
+                str(threshold),
+                tuple(curves.loc[threshold, group]),
+                (right, up),
+                textcoords="offset points",
+                ha=side,
+                color=colour,
+                fontweight="bold",
+            )
+    key = "numbers: thresholds, for squares\nabove the curves, for circles below"
+    ax.text(0.98, 0.05, key, ha="right")
+    ax.set(
+        title="The curves almost coincide, the thresholds do not",
+        xlabel="false positive rate",
+        ylabel="true positive rate",
+        xlim=(0, 1),
+        ylim=(0, 1),
+        aspect="equal",
     )
     figure.legend(loc="outside upper center", ncols=2)
     return figure
