@@ -1,4 +1,4 @@
-"""The drawings of lesson 19: pairs of letters, their calls, and two motives."""
+"""The drawings of lesson 19: pairs of letters, and their calls."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -10,16 +10,11 @@ from fairlib.drawings._findings import write_finding
 
 PAIRS = (
     "Ten employers, each with one letter of either name; a filled mark is a call. "
-    "Invented example: No data of real employers."
+    "Invented example. No data of real employers."
 )
 ADVERTISEMENTS = (
     "220 advertisements with at least one call; another 1,103 had none. Data: counts "
     "printed by Bertrand and Mullainathan (2004), Boston and Chicago."
-)
-STORIES = (
-    "Gap between two groups of equally good applicants, if employers dislike one group "
-    "(taste) or believe that it is worse on average (statistical). Invented numbers. "
-    "Computed from a formula, without data."
 )
 
 
@@ -71,7 +66,9 @@ def pairs(first: ndarray, second: ndarray, *, narrow: bool = False) -> Figure:
     )
     ax.tick_params(length=0)
     ax.spines[["left", "bottom"]].set_visible(False)
-    write_finding(figure, "Employers who treat both alike add nothing to the gap")
+    write_finding(
+        figure, "Only employers who treat the two names differently make a gap"
+    )
     return figure
 
 
@@ -121,29 +118,4 @@ def advertisements(counts: DataFrame, *, narrow: bool = False) -> Figure:
             color="#595959" if colour == "grey" else plots.COLOURS[colour],
         )
     write_finding(figure, "111 advertisements favour white names, and 46 the others")
-    return figure
-
-
-def stories(gaps: DataFrame, *, narrow: bool = False) -> Figure:
-    """Draw how a gap changes as applications tell more, for two motives.
-
-    Parameters
-    ----------
-    gaps : DataFrame
-        Columns `taste` and `statistical`, in points; the index is the reliability.
-    narrow : bool, default False
-        Whether to draw for a phone.
-
-    Returns
-    -------
-    Figure
-        A line for each motive.
-    """
-    figure, (ax,) = plots.page(narrow, heights=(2.7, 3.0))
-    plots.curves(gaps.index, gaps, ax=ax)
-    ax.axvline(0.3, color="black", linewidth=0.8, linestyle=":")
-    ax.axhline(0, color="black", linewidth=0.8)
-    ax.set(xlabel="how much an application tells", ylabel="gap (points)", xlim=(0.2, 1))
-    ax.legend()
-    write_finding(figure, "The same gap at .3 can have either motive")
     return figure
