@@ -7,18 +7,18 @@ from pandas import DataFrame
 from fairlib import plots
 
 POWER = (
-    "How the observed bias varies over many samples, for two true biases. Shaded: "
-    "samples whose 95 % interval excludes zero. Orange: the true bias. Computed from "
-    "the normal distribution."
+    "How the observed bias varies over many samples, for two true biases. Dotted: 1.96 "
+    "standard errors. Shaded: samples beyond, whose 95 % interval excludes zero. "
+    "Orange: the true bias. Computed from the normal distribution."
 )
 AXIS = (
-    "Smallest bias that a benchmark shows in 80 % of samples with a 95 % interval, as "
-    "planned by fairlib. Brackets: what the items test. Dotted: five points. The axis "
-    "is logarithmic. A set with versions for more than two groups counts as one pair. "
+    "Smallest bias of five benchmarks (shown in 80 % of samples), as planned by "
+    "fairlib if 20 % of pairs differ. A bias above 20 points needs more differing "
+    "pairs; there, as many are assumed as it needs. Dotted: five points. The axis is "
+    "logarithmic. A set with versions for more than two groups counts as one pair. "
     "Clusters are occupations (WinoBias, Winogender), queries (Grep-BiasIR), templates "
-    "(suites of identity terms) or kinds of templates (HateCheck). Data: counts on the "
-    "cards of the atlas. 20 % of pairs are assumed to differ. A bias above 20 points "
-    "needs more differing pairs; there, as many are assumed as it needs."
+    "(identity suites) or kinds of templates, called functionalities (HateCheck). "
+    "Data: counts on the cards of the atlas."
 )
 _LOOKS = {
     "paired": ("green", "s", "pairs are independent"),
@@ -115,7 +115,7 @@ def axis(smallest: DataFrame, *, narrow: bool = False) -> Figure:
         for title, pairs, clusters in facts
     ]
     ax.set(
-        title="If 20 % of pairs differ, one of five can show five points",
+        title="One of five can show five points, if pairs are independent",
         xlabel="smallest bias (points)",
         xscale="log",
         xticks=[2, 5, 10, 20, 40],
@@ -126,7 +126,7 @@ def axis(smallest: DataFrame, *, narrow: bool = False) -> Figure:
         ylim=(-0.5, len(smallest) - 0.5),
     )
     if narrow:
-        ax.set_title("Only one can show five points,\nif 20 % of pairs differ")
+        ax.set_title("Only one can show five points,\nif pairs are independent")
     ax.minorticks_off()
     figure.legend(loc="outside upper center", ncols=1 if narrow else 2)
     return figure
