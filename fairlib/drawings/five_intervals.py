@@ -11,14 +11,16 @@ from fairlib.drawings._findings import write_finding
 FORTY = (
     "Welch's 95 % intervals in forty samples from an imagined town: 5 people of a "
     "small group, 7 % of whom receive a false alarm, and 45 people of a large group, "
-    "with 2 %. Black line: the true difference. Blue circles: the interval contains "
-    "it. Orange squares: it does not. Simulation. No data of real people are involved."
+    "with 2 %. Difference: small minus large group. Black line: the true difference. "
+    "Blue circles: the interval contains it. Orange squares: it does not. Simulation. "
+    "No data of real people are involved."
 )
 RESULTS = (
     "How probable each number of false alarms in the small group is, in an imagined "
     "town with 5 people of this group, 7 % of whom receive one, and 45 of the large "
     "group, with 2 %. Blue: Welch's 95 % interval contains the true difference. "
-    "Orange, hatched: it misses. Computed by listing all possible results."
+    "Orange, hatched: it misses. Four and five are rarer than 1 in 1,000, and are not "
+    "drawn. Computed by listing all possible results."
 )
 SCATTER = (
     "Five 95 % intervals for a difference between two rates. To the right: the width "
