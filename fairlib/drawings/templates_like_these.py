@@ -13,15 +13,21 @@ ANSWERS = (
     "Filled: the answer follows the stereotype. No data were used: all answers are "
     "made up."
 )
+FINDINGS = {
+    "first model": "each template is mixed",
+    "second model": "templates nearly decide",
+}
 TEMPLATES = (
-    "Bias score of each of the 25 templates of one category, and the mean of all "
-    "questions with two 95 % intervals. Data: UnifiedQA (ARC format) on BBQ's 1,839 "
-    "ambiguous questions about age with a readable answer, as released."
+    "Bias score of each of the 25 templates about age, and the mean of all questions "
+    "with two 95\u00a0% intervals. A template has 16 to 168 questions, and a large one "
+    "counts more in the mean. Data: UnifiedQA (ARC format) on BBQ's 1,839 ambiguous "
+    "questions about age with a readable answer, as released."
 )
 OPPOSITE = (
-    "Perspective on HateCheck: error rates with 95 % intervals (Clopper and Pearson) "
-    "for 96 harmless and 325 hateful templates of each group. Data: predictions "
-    "released by Röttger et al. (2021)."
+    "Perspective on HateCheck: error rates with 95\u00a0% intervals (Clopper and "
+    "Pearson, for independent templates), in 96 harmless and 325 hateful templates of "
+    "each group. Of all 421 templates, 80 to 81\u00a0% are right for each group. Data: "
+    "predictions released by Röttger et al. (2021)."
 )
 
 
@@ -33,7 +39,8 @@ def answers(
     Parameters
     ----------
     follows : mapping
-        For each model: how many answers of each template follow the stereotype.
+        For the "first model" and the "second model": how many answers of each template
+        follow the stereotype.
     questions : int
         The number of questions of each template.
     narrow : bool, default False
@@ -60,7 +67,7 @@ def answers(
                 )
 
         ax.set(
-            title=f"{model}: {sum(counts)} follow the stereotype",
+            title=f"{model}: {FINDINGS[model]}",
             xlabel="template",
             xticks=range(len(counts)),
             xticklabels=[chr(ord("A") + place) for place in range(len(counts))],
@@ -151,7 +158,7 @@ def opposite(rates: DataFrame, *, narrow: bool = False) -> Figure:
     )
 
     ax.set(
-        title="Equal accuracy, opposite gaps",
+        title="Almost equal accuracy, opposite gaps",
         xlabel="errors (per cent)",
         xlim=(0, 100),
         yticklabels=[
