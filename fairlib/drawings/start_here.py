@@ -2,6 +2,7 @@
 
 from textwrap import fill
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy import ndarray
 from pandas import DataFrame
@@ -9,6 +10,7 @@ from pandas import DataFrame
 from fairlib import plots
 
 _LETTERS_PER_INCH = 13
+_DIFFERENCE = "difference (women minus men)"
 
 
 def ten_differences(
@@ -33,19 +35,13 @@ def ten_differences(
     figure, (axes,) = plots.page(narrow, heights=(2.2, 2.6))
     people = range(1, len(differences) + 1)
 
-    axes.plot(differences, people, "o", color=plots.COLOURS["blue"])
-    axes.axvline(truth, color="black", linestyle="--", linewidth=1)
-    axes.axvline(0, color="black", linewidth=0.8)
-
-    axes.set(
-        xlabel="difference between women and men",
-        ylabel="person",
-        yticks=[1, 5, 10],
-        xlim=(-0.05, 0.5),
-    )
+    axes.plot(differences, people, "o", color=plots.COLOURS["blue"], label="one person")
+    _truth_and_zero(axes, truth)
+    axes.set(xlabel=_DIFFERENCE, ylabel="person", yticks=people, xlim=(-0.05, 0.5))
     axes.invert_yaxis()
     title = "Ten people check the same system, and their answers differ widely"
     axes.set_title(_wrapped(title, figure), loc="left")
+    figure.legend(loc="outside upper center", ncols=2)
     return figure
 
 
@@ -71,7 +67,7 @@ def twenty_intervals(
     Figure
         An interval for each person.
     """
-    figure, (axes,) = plots.page(narrow, heights=(3.0, 3.4))
+    figure, (axes,) = plots.page(narrow, heights=(4.2, 4.6))
     for contains, colour, marker, label in (
         (True, "blue", "o", "contains the truth"),
         (False, "vermillion", "s", "misses it"),
@@ -85,22 +81,29 @@ def twenty_intervals(
             ax=axes,
             colour=colour,
             marker=marker,
+            horizontal=True,
             label=label,
         )
 
-    axes.axhline(
-        truth, color="black", linestyle="--", linewidth=1, label=f"truth: {truth:.3f}"
-    )
-    axes.axhline(0, color="black", linewidth=0.8)
+    _truth_and_zero(axes, truth)
     axes.set(
-        xlabel="person",
-        ylabel="difference, with interval",
-        xticks=people.index[:: 4 if narrow else 1],
-        ylim=(-0.75 if narrow else -0.6, 0.9),
+        xlabel=_DIFFERENCE,
+        ylabel="person",
+        yticks=people.index,
+        # The same for all settings of the lesson's controls, so that widths compare.
+        xlim=(-0.6, 0.9),
     )
+    axes.invert_yaxis()
     axes.set_title(_wrapped(title, figure), loc="left")
-    axes.legend(ncols=1 if narrow else 3, loc="lower center")
+    figure.legend(loc="outside upper center", ncols=1 if narrow else 3)
     return figure
+
+
+def _truth_and_zero(axes: Axes, truth: float) -> None:
+    """Draw a dashed line at the truth, and a thin one at no difference."""
+    label = f"truth: {truth:.3f}"
+    axes.axvline(truth, color="black", linestyle="--", linewidth=1, label=label)
+    axes.axvline(0, color="black", linewidth=0.8)
 
 
 def _wrapped(title: str, figure: Figure) -> str:
