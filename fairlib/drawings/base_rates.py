@@ -43,8 +43,8 @@ def arrows(men: Series, p_he: Series, *, narrow: bool = False) -> Figure:
         )
     womens_job = men < 0.5
     for chosen, colour, marker, label in (
-        (womens_job, "orange", "s", "women's jobs"),
         (~womens_job, "blue", "o", "men's jobs"),
+        (womens_job, "orange", "s", "women's jobs"),
     ):
         style_of_marks = {
             "color": plots.COLOURS[colour],
@@ -58,7 +58,7 @@ def arrows(men: Series, p_he: Series, *, narrow: bool = False) -> Figure:
     line_end = "\n" if narrow else " "
     ax.set(
         title=f"BERT's answers lie closer together{line_end}than the shares at work",
-        xlabel='share of men at work (hollow), P("he") (filled)',
+        xlabel="men at work (hollow), BERT says he (filled)",
         xlim=(0, 1),
         yticks=places,
         yticklabels=men.index,
