@@ -23,14 +23,14 @@ HEATMAPS = (
     "Metrics for the positive class, mean of three seeds. Shade: value over the "
     "largest of its row. Solid frame: yes, more than exchanges give. Dashed frame: "
     "undecided. No frame: no. 128 tests, each with 9,999 exchanges among terms that "
-    "fill the same templates; the limit is about 1.1 %. n: 40 (SemEval-2) or 60 "
+    "fill the same templates; the limits are about 1 %. n: 40 (SemEval-2) or 60 "
     "templates, 11 to 200 terms. Data: a model trained here on tweets; its outputs for "
     "the paper's released suites."
 )
 FIRST_ROW = (
     "Average Group Fairness (AvgGF), mean of three seeds. Grey: the middle 90 % of "
     "what exchanges of terms give. A mark right of its grey bar has p below 5 %. "
-    "Beside each mark: the answer, with the limit of the heatmaps, about 1.1 %. n: 40 "
+    "Beside each mark: the answer, with the limits of the heatmaps, about 1 %. n: 40 "
     "(SemEval-2) or 60 templates, 11 to 200 terms. Data: a model trained here on "
     "tweets; its outputs for the paper's released suites."
 )
@@ -96,7 +96,9 @@ def draws(
     right.axhline(0.05, color="black", linewidth=1)
     plots.log_axis([100, 1000, 10_000], axis="x", ax=right)
     right.set(xlabel="worlds drawn, m", ylabel="p", ylim=(0, 0.2))
-    write_finding(figure, "With a hundred draws, it is luck whether p is below 5 %")
+    write_finding(
+        figure, "Near 5 %, a hundred draws leave it to luck on which side p falls"
+    )
     return figure
 
 
