@@ -15,12 +15,13 @@ DEFINITION = (
 )
 RATES = (
     "Share of people with a high score, by race and by what happened within two "
-    "years, with exact 95 % intervals. n = {:,} people. Data: {}."
+    "years, with exact 95 % intervals. n\u00a0=\u00a0{:,} people. Data: {}."
 )
 MEASURES = (
     "Difference in the share of wrong scores, African-American minus Caucasian "
     "people. Exact intervals of 98.3 % each, which hold together with at least 95 %. "
-    "n = {:,} people without a new charge, {:,} with one, and {:,} in all. Data: {}."
+    "n\u00a0=\u00a0{:,} people without a new charge, {:,} with one, and {:,} in all. "
+    "Data: {}."
 )
 
 _FACES = {
@@ -128,7 +129,10 @@ def rates(table: DataFrame, *, narrow: bool = False) -> Figure:
     ax.set_yticks(range(len(outcomes)), outcomes)
     ax.set(xlim=(0, 100), ylim=(len(outcomes) - 0.5, -0.6))
     ax.set_xlabel("people with a high score (%)")
-    write_finding(figure, "High scores are more frequent for African-American people")
+    write_finding(
+        figure,
+        "In both rows, high scores are more frequent for African-American people",
+    )
     return figure
 
 
