@@ -21,11 +21,12 @@ MOVING_SHARES = (
 COCO_OBJECTS = (
     "Share of men among the training pictures with each of 65 objects, with Wilson's "
     "95 % intervals. Orange squares, in the grey band: mostly men, but fewer men than "
-    "in all pictures with a person. Data: counts recovered from the shares that Zhao "
-    "et al. (2017) released, the smallest where several are possible; 22,761 pictures "
-    "with a person."
+    "in all pictures with a person. Grey dots: the other objects. Data: counts "
+    "recovered from the shares that Zhao et al. (2017) released, the smallest where "
+    "several are possible; 22,761 pictures with a person."
 )
 
+_OUTSIDE = "0.35"  # the grey of the objects outside the band
 # Where the names of some objects stand beside their marks, in points: on a page, and
 # on a phone.
 _NAMED_OBJECTS = {
@@ -80,8 +81,8 @@ def four_cells(
     right.axhline(0, color="black", linewidth=0.8)
     right.bar_label(right.containers[0], fmt="{:+.2f}", padding=3)
     right.set(
-        title="Women paint more often than\neverybody, men less often",
-        ylabel="rate minus rate of everybody",
+        title="Women paint more often than\npeople overall, men less often",
+        ylabel="rate of painting minus\nrate of everybody",
         ylim=(-0.35, 0.35),
     )
     return figure
@@ -145,9 +146,8 @@ def moving_shares(moving: DataFrame, *, narrow: bool = False) -> Figure:
             xlim=(0, 1.06),
             ylim=(4.3, -0.7),
         )
-    axes[-1].set_xlabel("share")
-    if not narrow:
-        axes[0].set_xlabel("share")
+        ax.set_xlabel("share (○ truth, ● model)")
+        ax.tick_params(labelbottom=True)
     return figure
 
 
@@ -178,21 +178,21 @@ def coco_objects(
 
     ax.axvspan(0.5, all_pictures, color="0.92", zorder=0)
     for chosen, colour, marker in (
-        (~disputed, "blue", "o"),
-        (disputed, "orange", "s"),
+        (~disputed, _OUTSIDE, "o"),
+        (disputed, plots.COLOURS["orange"], "s"),
     ):
         ax.hlines(
             places[chosen],
             objects["low"][chosen],
             objects["high"][chosen],
-            color=plots.COLOURS[colour],
+            color=colour,
             linewidth=0.7,
         )
         ax.plot(
             share[chosen],
             places[chosen],
             marker,
-            color=plots.COLOURS[colour],
+            color=colour,
             markersize=4,
         )
     for name, (on_page, on_phone) in _NAMED_OBJECTS.items():
@@ -203,7 +203,10 @@ def coco_objects(
             arrowprops={"arrowstyle": "-", "color": "black", "linewidth": 0.6},
             ax=ax,
         )
-    for line, words in ((0.5, "half"), (all_pictures, "all pictures")):
+    for line, words in (
+        (0.5, "half"),
+        (all_pictures, f"all pictures: {all_pictures:.2f}"),
+    ):
         ax.axvline(line, color="black", linewidth=0.8)
         ax.text(line + 0.01, 1, words, va="center")
     ax.set(
