@@ -129,9 +129,8 @@ def roc(curves: DataFrame, *, narrow: bool = False) -> Figure:
     Parameters
     ----------
     curves : DataFrame
-        A row for each threshold from 0 to 10. For each group a column with the share
-        called high risk among people who were not charged again, (group, 0), and one
-        among people who were, (group, 1).
+        A row for each threshold from 0 to 10. For each group two columns, named like
+        "Caucasian: false positive rate" and "Caucasian: true positive rate".
     narrow : bool, default False
         Whether to draw for a phone.
 
@@ -142,15 +141,21 @@ def roc(curves: DataFrame, *, narrow: bool = False) -> Figure:
     """
     figure, (ax,) = plots.page(narrow, heights=(4.0, 4.1))
     # Labels of the first group are above its curve, and those of the second below.
-    places = {"African-American": (-4, 4, "right"), "Caucasian": (4, -10, "left")}
+    places = {"African-American": (-6, 5, "right"), "Caucasian": (7, -11, "left")}
 
     ax.axline((0, 0), (1, 1), color="0.5", linestyle="--", linewidth=1)
     for group, (right, up, side) in places.items():
         colour = plots.COLOURS[_COLOURS[group]]
+        false_positives = curves[f"{group}: false positive rate"]
+        true_positives = curves[f"{group}: true positive rate"]
+        # Hollow squares stay visible where a circle lies in them.
+        size, filling = (7, "white") if group == "African-American" else (4, colour)
         ax.plot(
-            curves[group, 0],
-            curves[group, 1],
+            false_positives,
+            true_positives,
             marker=_MARKERS[group],
+            markersize=size,
+            markerfacecolor=filling,
             markevery=slice(1, -1),  # all are high risk at 0, and nobody is at 10
             color=colour,
             clip_on=False,
@@ -159,7 +164,7 @@ def roc(curves: DataFrame, *, narrow: bool = False) -> Figure:
         for threshold in _LABELLED:
             ax.annotate(
                 str(threshold),
-                tuple(curves.loc[threshold, group]),
+                (false_positives[threshold], true_positives[threshold]),
                 (right, up),
                 textcoords="offset points",
                 ha=side,
@@ -168,8 +173,9 @@ def roc(curves: DataFrame, *, narrow: bool = False) -> Figure:
             )
     key = "numbers: thresholds, for squares\nabove the curves, for circles below"
     ax.text(0.98, 0.05, key, ha="right")
+    title = "The curves lie close together,", "but each threshold has two places"
     ax.set(
-        title="The curves almost coincide, the thresholds do not",
+        title=("\n" if narrow else " ").join(title),
         xlabel="false positive rate",
         ylabel="true positive rate",
         xlim=(0, 1),
