@@ -9,9 +9,10 @@ from fairlib import plots
 from fairlib.drawings._findings import write_finding
 
 ANSWERS = (
-    "Three intervals with their answers: one excludes zero, one is wide and contains "
-    "zero, and one lies within the margin of five points (grey band). Invented "
-    "numbers. No data are involved."
+    "Four intervals with their answers: the first two exclude zero (the dashed one is "
+    "for its comparison alone), the third is wide and contains zero, and the last lies "
+    "within the margin of five points (grey band). Invented numbers. No data are "
+    "involved."
 )
 COMPARISONS = (
     "Each age group compared with all other patients: only the misses of patients "
@@ -32,7 +33,7 @@ _LOOKS = {
 
 
 def answers(*, narrow: bool = False) -> Figure:
-    """Draw three invented intervals, one for each answer of an audit.
+    """Draw four invented intervals, one for each answer of an audit.
 
     Parameters
     ----------
@@ -44,16 +45,22 @@ def answers(*, narrow: bool = False) -> Figure:
     Figure
         The intervals, the margin around zero, and the answers as names.
     """
-    figure, (ax,) = plots.page(narrow, heights=(1.7, 1.9))
-    rows = (("shown", 14, 3, 25), ("open", 4, -7, 15), ("small", 1, -2.5, 4.5))
+    figure, (ax,) = plots.page(narrow, heights=(2.0, 2.2))
+    rows = (
+        ("shown", 14, 3, 25),
+        ("hint", 9, 1, 17),
+        ("open", 4, -7, 15),
+        ("small", 1, -2.5, 4.5),
+    )
     _draw_margin(ax, 5)
     for place, (verdict, *ends) in enumerate(rows):
         _draw_interval(ax, place, verdict, ends)
 
-    ax.set_yticks(range(3), ["strong evidence", "too weak to tell", "ruled out"])
+    names = ["strong evidence", "some evidence", "too weak to tell", "ruled out"]
+    ax.set_yticks(range(4), names)
     ax.set_xticks(range(-5, 30, 5))
-    ax.set(ylim=(2.5, -0.5), xlabel="difference, in points")
-    write_finding(figure, "The interval decides the answer, not the mark in its middle")
+    ax.set(ylim=(3.5, -0.5), xlabel="difference, in points")
+    write_finding(figure, "The answer depends on what the interval excludes")
     return figure
 
 
@@ -94,7 +101,7 @@ def comparisons(frame: DataFrame, *, margin: float, narrow: bool = False) -> Fig
         ax.set(title=rate, ylim=(len(rows) - 0.5, -0.5))
 
     for ax in axes[-1:] if narrow else axes:
-        ax.set_xlabel("points more (+) or fewer (−)")
+        ax.set_xlabel("points above (+) or below (−) others")
     write_finding(figure, "The model misses young patients more often than others")
     return figure
 
