@@ -15,10 +15,6 @@ CLAIM = (
     "sentences. Blue: it contains zero. Orange: it excludes zero, and the claim is "
     "supported. Computed from equation 3 of the paper. No data are involved."
 )
-CENTRING = (
-    "The amortized disparity of a sentence, for two groups of equal size and a cost "
-    "of 1 for a wrong answer. Computed from its definition. No data are involved."
-)
 CURVE = (
     "Sentences needed before the 95 % interval around an observed bias excludes "
     "zero, for two groups of equal size. Blue: Figure 2 of the paper. Orange: the "
@@ -28,9 +24,9 @@ CURVE = (
 )
 REAL = (
     "The bias of one language model on 395 pairs of sentences (error rate against "
-    "the stereotype, minus error rate with it), with its 95 % interval by five "
-    "methods. Those above the grey line treat all 790 sentences as independent. Data: "
-    "{}; here the first trial. Type 1 is the form of the pair about the carpenter."
+    "the stereotype, minus error rate with it), with its 95 % interval by three "
+    "methods. All treat the 790 sentences as independent. Data: {}; here the first "
+    "trial. Type 1 is the form of the pair about the carpenter."
 )
 
 
@@ -70,40 +66,6 @@ def claim(intervals: DataFrame, *, narrow: bool = False) -> Figure:
     ax.set_ylim(len(intervals) - 0.5, -0.5)
     ax.set_xlabel("bias")
     write_finding(figure, "A claim is supported once the interval excludes zero")
-    return figure
-
-
-def centring(values: DataFrame, *, narrow: bool = False) -> Figure:
-    """Draw the amortized disparity of four kinds of sentences as bars.
-
-    Parameters
-    ----------
-    values : DataFrame
-        One row per kind of sentence and one column per way to count the cost.
-    narrow : bool, default False
-        Whether the figure is for a phone.
-
-    Returns
-    -------
-    Figure
-        One panel per column, with the bars side by side.
-    """
-    figure, axes = plots.page(
-        narrow, panels=(1, 2), heights=(2.4, 4.2), sharey=True, sharex=True
-    )
-    places = np.arange(len(values))
-
-    for ax, name, colour in zip(axes, values.columns, ("blue", "orange"), strict=True):
-        ax.bar(places, values[name], color=plots.COLOURS[colour], width=0.6)
-        ax.axhline(0, color="black", linewidth=0.8)
-        ax.set_title(name)
-        ax.set_ylabel("amortized disparity")
-        ax.set_xticks(places, values.index)
-        for place, value in zip(places, values[name], strict=True):
-            if value == 0:  # Without a number, the bar would seem to be missing.
-                plots.note("0", (float(place), 0), offset=(0, 3), ha="center", ax=ax)
-
-    write_finding(figure, "Subtracting one half brings the largest value from 2 to 1")
     return figure
 
 
@@ -164,15 +126,13 @@ def curve(
     return figure
 
 
-def real(intervals: DataFrame, *, independent: int, narrow: bool = False) -> Figure:
+def real(intervals: DataFrame, *, narrow: bool = False) -> Figure:
     """Draw the intervals of one system by several methods.
 
     Parameters
     ----------
     intervals : DataFrame
         One row per method, with `estimate`, `low` and `high`.
-    independent : int
-        How many of the methods, from the first on, treat sentences as independent.
     narrow : bool, default False
         Whether the figure is for a phone.
 
@@ -181,7 +141,7 @@ def real(intervals: DataFrame, *, independent: int, narrow: bool = False) -> Fig
     Figure
         One interval per method, and the line at zero.
     """
-    figure, (ax,) = plots.page(narrow, heights=(2.4, 2.6))
+    figure, (ax,) = plots.page(narrow, heights=(1.9, 2.1))
     plots.intervals(
         np.arange(len(intervals)),
         intervals["estimate"],
@@ -192,9 +152,8 @@ def real(intervals: DataFrame, *, independent: int, narrow: bool = False) -> Fig
     )
 
     ax.axvline(0, color="black", linewidth=0.8)
-    ax.axhline(independent - 0.5, color=plots.COLOURS["grey"], linewidth=0.8)
     ax.set_yticks(np.arange(len(intervals)), list(intervals.index))
     ax.set_ylim(len(intervals) - 0.5, -0.5)
     ax.set_xlabel("bias")
-    write_finding(figure, "Every method shows the bias of this language model")
+    write_finding(figure, "All three intervals show the bias of this language model")
     return figure
