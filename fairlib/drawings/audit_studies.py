@@ -3,18 +3,19 @@
 import numpy as np
 from matplotlib.figure import Figure
 from numpy import ndarray
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from fairlib import plots
 from fairlib.drawings._findings import write_finding
 
 PAIRS = (
-    "Ten employers, each with one letter of either name; a filled mark is a call. "
-    "Invented example. No data of real employers."
+    "Ten employers, each with a letter from Emily and one from Lakisha; a filled mark "
+    "is a call. Invented example. No data of real employers."
 )
 ADVERTISEMENTS = (
-    "220 advertisements with at least one call; another 1,103 had none. Data: counts "
-    "printed by Bertrand and Mullainathan (2004), Boston and Chicago."
+    "220 employers with at least one call; another 1,103 called nobody. Each "
+    "advertisement counts as one employer. Data: counts printed by Bertrand and "
+    "Mullainathan (2004), Boston and Chicago."
 )
 
 
@@ -67,18 +68,24 @@ def pairs(first: ndarray, second: ndarray, *, narrow: bool = False) -> Figure:
     ax.tick_params(length=0)
     ax.spines[["left", "bottom"]].set_visible(False)
     write_finding(
-        figure, "Only employers who treat the two names differently make a gap"
+        figure, "Only employers who call just one applicant make the gap differ from 0"
     )
     return figure
 
 
-def advertisements(counts: DataFrame, *, narrow: bool = False) -> Figure:
-    """Draw how many advertisements favoured whom, by how many calls.
+def advertisements(
+    counts: DataFrame, totals: Series, *, narrow: bool = False
+) -> Figure:
+    """Draw how many employers called which kind of name more often.
 
     Parameters
     ----------
     counts : DataFrame
-        Columns `white` and `black` (calls) and `advertisements`.
+        Columns `white` and `african_american` (calls) and `advertisements`; no row
+        without a call.
+    totals : Series of int
+        How many employers called white names more often (1), less often (-1), or
+        both equally often (0).
     narrow : bool, default False
         Whether to draw for a phone.
 
@@ -87,35 +94,39 @@ def advertisements(counts: DataFrame, *, narrow: bool = False) -> Figure:
     Figure
         A bar for each outcome with a call.
     """
-    figure, (ax,) = plots.page(narrow, heights=(2.9, 3.2))
-    with_calls = counts[counts["white"] + counts["black"] > 0]
-    difference = with_calls["white"] - with_calls["black"]
-    names = {-1: "vermillion", 0: "grey", 1: "blue"}
-    colours = [plots.COLOURS[names[int(np.sign(value))]] for value in difference]
+    figure, (ax,) = plots.page(narrow, heights=(2.9, 4.1))
+    side = np.sign(counts["white"] - counts["african_american"])
+    colours = {
+        -1: plots.COLOURS["vermillion"],
+        0: plots.COLOURS["grey"],
+        1: plots.COLOURS["blue"],
+    }
 
-    places = np.arange(len(with_calls))[::-1]
-    bars = ax.barh(places, with_calls["advertisements"], color=colours, height=0.7)
+    places = np.arange(len(counts))[::-1]
+    bars = ax.barh(
+        places, counts["advertisements"], color=side.map(colours), height=0.7
+    )
     ax.bar_label(bars, padding=2)
+    between = ",\n" if narrow else ", "
+    calls = zip(counts["white"], counts["african_american"], strict=True)
     labels = [
-        f"{white} white, {black} black"
-        for white, black in zip(with_calls["white"], with_calls["black"], strict=True)
+        f"{white} white{between}{others} African-American" for white, others in calls
     ]
     ax.set_yticks(places, labels)
-    ax.set(xlabel="advertisements", ylabel="calls", xlim=(0, 85))
+    ax.set(xlabel="employers", ylabel="calls", xlim=(0, 85))
 
-    sides = {
-        "treated equally": ("grey", 6.5),
-        "white names favoured": ("blue", 3.4),
-        "African-American names favoured": ("vermillion", 0.4),
-    }
-    for text, (colour, height) in sides.items():
-        ax.text(
-            84,
-            height,
-            text.replace("American names", "American\nnames") if narrow else text,
-            ha="right",
-            va="center",
-            color="#595959" if colour == "grey" else plots.COLOURS[colour],
-        )
-    write_finding(figure, "111 advertisements favour white names, and 46 the others")
+    names = (
+        (0, "both equally often", 6.4, "#595959"),
+        (1, "white names more often", 3.5, colours[1]),
+        (-1, "African-American names more often", 0.5, colours[-1]),
+    )
+    for sign, text, height, colour in names:
+        text = f"{text}: {totals[sign]}"
+        if narrow:
+            text = text.replace("names more", "names\nmore").replace("both ", "both\n")
+        ax.text(84, height, text, ha="right", va="center", color=colour)
+    write_finding(
+        figure,
+        "White names got more calls from 111 employers, African-American names from 46",
+    )
     return figure
