@@ -385,6 +385,29 @@ def test_the_two_oven_numbers_need_a_share_of_men_that_no_source_has():
     assert says("from 23,035 to 23,121")
 
 
+def test_the_fall_of_men_with_ovens_is_in_the_labels_of_the_dev_images():
+    released = fairlib.load("coco_mals").set_index("object").loc["oven"]
+    assert released["majority"] == "man"
+    fall = released["change_before"]
+    assert round(fall, 2) == printed("wang2021/section3.3/oven/delta")[0] == -0.10
+    predicted = released["training_share"] + fall
+    assert math.isclose(predicted, 5 / 11, abs_tol=1e-11)
+    assert says(f".{round(1e4 * predicted)}, minus the training share")
+    assert says(f"training share, .{round(1e4 * released['training_share'])}.")
+
+    counts = fairlib.load("coco_objects").set_index(["split", "object"])
+    men, women = counts.loc[("dev", "oven"), ["man", "woman"]]
+    labelled = men / (men + women)
+    assert labelled < predicted < released["training_share"]
+    assert labelled - released["training_share"] < fall
+    assert says(f"on {men} of the {men + women} images with an oven, which is")
+    assert says(f"which is .{round(1e4 * labelled)}.")
+
+    men, women = counts.loc[("test", "oven"), ["man", "woman"]]
+    assert men / (men + women) > released["training_share"]
+    assert says(f"on {men} of the {men + women} images with an oven.")
+
+
 def test_compas_amplification_by_the_authors_formula():
     people = fairlib.load("compas_filtered")
     assert people["count"].sum() == 6_172
