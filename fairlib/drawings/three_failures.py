@@ -13,14 +13,16 @@ from fairlib.drawings._findings import write_finding
 
 COVERAGE = (
     "How often 95 % intervals for the highest minus the lowest rate contain the true "
-    "gap, which is zero. Groups of 200 people, true rate 10 %, 400 imagined tests per "
-    "mark. The short vertical bars show how exact the simulation is (95 %). Thin "
-    "dashed line: the promised 95 %. Simulation. No data of real people are involved."
+    "gap, which is zero. Groups of 200 people, true rate 10 %. A mark rests on 400 "
+    "imagined tests, so it can differ a little from the 10,000 tests of the text. The "
+    "short vertical bars show how exact it is (95 %). Simulation. No data of real "
+    "people are involved."
 )
 SEQUENCE = (
     "African-American minus Caucasian false alarm rate, by the number of defendants "
     "annotated so far, in one shuffled order of {people:,} people who were not charged "
-    "again. Blue: the 95 % confidence sequence. Data: {data}."
+    "again. Blue: the 95 % confidence sequence, cut off below −0.5. Dashed line: "
+    "the difference when all these people are counted. Data: {data}."
 )
 WAYS = (
     "African-American minus Caucasian false alarm rate of {people:,} people who were "
@@ -68,7 +70,7 @@ def coverage_by_groups(coverage: DataFrame, *, narrow: bool = False) -> Figure:
             label=name,
         )
 
-    ax.axhline(95, color="black", linewidth=0.8, linestyle="--")
+    ax.axhline(95, color="black", linewidth=0.8, linestyle=":", label="promise: 95 %")
     ax.set_xticks(places, sorted(coverage["groups"].unique()))
     ax.set(xlabel="groups", ylabel="coverage, in %", ylim=(0, 105))
     ax.legend(loc="lower left")
@@ -76,7 +78,9 @@ def coverage_by_groups(coverage: DataFrame, *, narrow: bool = False) -> Figure:
     return figure
 
 
-def sequence(looks: DataFrame, *, stop: int, narrow: bool = False) -> Figure:
+def sequence(
+    looks: DataFrame, *, stop: int, truth: float, narrow: bool = False
+) -> Figure:
     """Draw a confidence sequence over a growing audit.
 
     Parameters
@@ -85,13 +89,15 @@ def sequence(looks: DataFrame, *, stop: int, narrow: bool = False) -> Figure:
         One row per look: `n`, `estimate`, `low`, `high`.
     stop : int
         Where the sequence first excludes zero.
+    truth : float
+        The difference between all people, which the sequence should contain.
     narrow : bool, default False
         Whether the figure is for a phone.
 
     Returns
     -------
     Figure
-        A band and the estimate.
+        A band, the estimate, and the line of the truth.
     """
     figure, (ax,) = plots.page(narrow, heights=(2.9, 3.2))
     ax.fill_between(
@@ -104,6 +110,13 @@ def sequence(looks: DataFrame, *, stop: int, narrow: bool = False) -> Figure:
         label="confidence sequence",
     )
     ax.plot(looks["n"], looks["estimate"], color="black", label="estimate")
+    ax.axhline(
+        truth,
+        color=plots.COLOURS["vermillion"],
+        linewidth=1.2,
+        linestyle="--",
+        label="true difference",
+    )
 
     ax.axhline(0, color="black", linewidth=0.8)
     # The line ends above the legend.
@@ -148,5 +161,5 @@ def ways(intervals: Mapping[str, Any], *, truth: float, narrow: bool = False) ->
     ax.axvline(0, color=plots.COLOURS["grey"], linewidth=0.8)
     ax.set_yticks(places, names)
     ax.set(ylim=(len(intervals) - 0.5, -0.5), xlabel="difference in false alarm rate")
-    write_finding(figure, "Guessed groups make the difference look smaller than it is")
+    write_finding(figure, "These guesses make the difference look smaller than it is")
     return figure
