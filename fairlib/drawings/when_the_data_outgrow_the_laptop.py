@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from pandas import DataFrame
 
 from fairlib import plots
@@ -12,7 +13,7 @@ from fairlib.drawings._findings import write_finding
 CELLS = (
     "How many people there are of each kind: by race as the county wrote it, by "
     "whether they were charged again within two years, and by whether their score was "
-    "5 or more (flagged). False alarm rates need the two columns on the left. Darker: "
+    "5 or more (flagged). False alarm rates need the two columns in the frame. Darker: "
     "more people. Data: COMPAS scores of 7,214 people (bundled counts)."
 )
 COPIES = (
@@ -47,6 +48,19 @@ def cells(counts: DataFrame, *, narrow: bool = False) -> Figure:
     figure, (ax,) = plots.page(narrow, heights=(2.6, 2.7))
     shade = counts / counts.to_numpy().max()
     plots.heatmap(counts, shade=shade, digits=0, ax=ax)
+    for printed in ax.texts:
+        printed.set_text(f"{int(printed.get_text()):,}")
+    not_charged_again = Rectangle(
+        (0, 0),
+        len(_DECISIONS),
+        len(counts),
+        fill=False,
+        edgecolor="black",
+        linewidth=1.5,
+        clip_on=False,
+        zorder=3,
+    )
+    ax.add_patch(not_charged_again)
 
     decisions = [name.replace(" ", "\n") if narrow else name for name in _DECISIONS]
     ax.set_xticks(ax.get_xticks(), decisions * len(_OUTCOMES))
