@@ -15,6 +15,12 @@ CLAIM = (
     "sentences. Blue: it contains zero. Orange: it excludes zero, and the claim is "
     "supported. Computed from equation 3 of the paper. No data are involved."
 )
+CENTRING = (
+    "The amortized disparity of a sentence against the stereotype or with it, for a "
+    "wrong and for a right answer. The groups have equal sizes. Blue: a wrong answer "
+    "costs 1. Orange: one half is subtracted from every cost. Computed from the "
+    "definition. No data are involved."
+)
 CURVE = (
     "Sentences needed before the 95 % interval around an observed bias excludes "
     "zero, for two groups of equal size. Blue: Figure 2 of the paper. Orange: the "
@@ -66,6 +72,43 @@ def claim(intervals: DataFrame, *, narrow: bool = False) -> Figure:
     ax.set_ylim(len(intervals) - 0.5, -0.5)
     ax.set_xlabel("bias")
     write_finding(figure, "A claim is supported once the interval excludes zero")
+    return figure
+
+
+def centring(values: DataFrame, *, narrow: bool = False) -> Figure:
+    """Draw the amortized disparity of four kinds of sentences as bars.
+
+    Parameters
+    ----------
+    values : DataFrame
+        One row per kind of sentence and one column per way to count the cost.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        One panel per column, with the bars side by side.
+    """
+    figure, axes = plots.page(
+        narrow, panels=(1, 2), heights=(2.4, 4.2), sharey=True, sharex=True
+    )
+    places = np.arange(len(values))
+
+    for ax, name, colour in zip(axes, values.columns, ("blue", "orange"), strict=True):
+        ax.bar(places, values[name], color=plots.COLOURS[colour], width=0.6)
+        ax.axhline(0, color="black", linewidth=0.8)
+        ax.set_title(name)
+        ax.set_ylabel("amortized disparity")
+        ax.set_xticks(places, values.index)
+        for place, value in zip(places, values[name], strict=True):
+            if value == 0:  # Without a number, the bar would seem to be missing.
+                plots.note("0", (float(place), 0), offset=(0, 3), ha="center", ax=ax)
+
+    write_finding(
+        figure,
+        "Centred values are 1 or −1: the largest possible variance falls from 4 to 1",
+    )
     return figure
 
 
