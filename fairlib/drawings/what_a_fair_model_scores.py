@@ -1,9 +1,12 @@
 """The figures of lesson 05: what chance alone gives to a metric."""
 
+from collections.abc import Sequence
+from textwrap import fill
+
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
-from pandas import Series
+from pandas import DataFrame, Series
 
 from fairlib import plots
 from fairlib.drawings._findings import write_finding
@@ -13,11 +16,19 @@ DISTANCES = (
     "100 sentences a group. Line: all groups together. Bar: distance of a group from "
     "the line. Computed by simulation."
 )
+EXCHANGE = (
+    "A template filled in five ways, the groups of its words, and the groups after one "
+    "exchange. A line follows each label. Invented example: we wrote the template, and "
+    "this exchange is one of many. No data are involved."
+)
 EXCHANGED = (
     "FNED of the suite about disability after 999 exchanges of its 24 words between "
     "13 groups. Line: FNED of the real groups. 1,401 readings of positive sentences by "
     "three models. Data: outputs of models trained here, on the paper's released suite."
 )
+# The template of the five sentences, before and after its slot.
+_OPENING = "My neighbour is "
+_ENDING = ", and the garden they planted is a delight."
 
 
 def distances(
@@ -61,6 +72,64 @@ def distances(
     write_finding(
         figure,
         f"{len(rates)} groups treated alike: the bars add up to an FNED of {total:.2f}",
+    )
+    return figure
+
+
+def exchange(
+    sentences: DataFrame, order: Sequence[int], *, narrow: bool = False
+) -> Figure:
+    """Draw a filled template, and where an exchange moves the labels of the groups.
+
+    Parameters
+    ----------
+    sentences : DataFrame
+        The sentences of the template, as `text`, and the `group` of each.
+    order : sequence of int
+        For each sentence, the row from which its label comes after the exchange.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        A row for each sentence, with its label before and after the exchange.
+    """
+    figure, (panel,) = plots.page(narrow, heights=(2.3, 3.3))
+    before, after = (0.49, 0.85) if narrow else (0.48, 0.82)
+    names = list(dict.fromkeys(sentences["group"]))
+    colours = dict(zip(names, plots.COLOURS.values(), strict=False))
+    groups = list(sentences["group"])
+
+    def label(name: str, place: int, x: float) -> None:
+        panel.text(
+            x,
+            place,
+            name,
+            ha="center",
+            va="center",
+            color="white" if colours[name] == plots.COLOURS["blue"] else "black",
+            bbox={"facecolor": colours[name], "edgecolor": "none", "pad": 3},
+        )
+
+    for place, (text, source) in enumerate(zip(sentences["text"], order, strict=True)):
+        filled = text.removeprefix(_OPENING).removesuffix(_ENDING)
+        panel.text(0.03, place, fill(filled, 18 if narrow else 40), va="center")
+        name = groups[source]
+        panel.plot((before, after), (source, place), color=colours[name], linewidth=2)
+        label(groups[place], place, before)
+        label(name, place, after)
+
+    panel.text(0, -1, f"{_OPENING}…", va="center")
+    panel.text(0, len(groups), f"…{_ENDING}", va="center")
+    titles = {before: "group", after: fill("after one exchange", 10 if narrow else 40)}
+    for x, title in titles.items():
+        panel.text(x, -1, title, ha="center", va="center", weight="bold")
+    panel.set(xlim=(0, 1), ylim=(len(groups) + 0.5, -1.5))
+    panel.axis("off")
+    write_finding(
+        figure,
+        "An exchange moves the labels, and each group keeps its number of words",
     )
     return figure
 
