@@ -16,9 +16,9 @@ DEFINITION = (
 COSTS = (
     "Cost of each threshold minus the cost of the threshold 17 (dashed), in needless "
     "invitations; a miss costs 5 of them. The line is the sample; the shaded area "
-    "holds exact 95 % intervals, for as many people between the two thresholds as "
-    "here. Above 60, too, all intervals lie above zero. Data: 442 people with "
-    "diabetes, Efron and others (2004)."
+    "holds exact 95 % intervals, with the number of people between the two "
+    "thresholds taken as given. Above 60, too, all intervals lie above zero. Data: "
+    "442 people with diabetes, Efron and others (2004)."
 )
 
 _BINS = np.arange(0, 106, 5)
