@@ -1,38 +1,45 @@
 """The drawing of lesson 12: arrows from base rates to a model's answers."""
 
+from textwrap import fill
+
 import numpy as np
 from matplotlib.figure import Figure
-from pandas import Series
+from pandas import DataFrame, concat
 
 from fairlib import plots
 
 ARROWS = (
-    "Thirteen occupations: share of men at work (hollow) and BERT's probability of "
-    '"he" (filled). Dotted: one half. Data: U.S. labor statistics of 2016, as in Wang '
-    "and Russakovsky (2021); BERT's answers from Kurita et al. (2019), "
-    "n = 13 occupations."
+    "Thirteen occupations and the means of the two kinds: share of men at work "
+    '(hollow) and BERT\'s probability of "he" (filled). Dotted: one half. Data: U.S. '
+    "labor statistics of 2016, as in Wang and Russakovsky (2021); BERT's answers from "
+    "Kurita et al. (2019), n = 13 occupations."
 )
 
 
-def arrows(men: Series, p_he: Series, *, narrow: bool = False) -> Figure:
+def arrows(occupations: DataFrame, means: DataFrame, *, narrow: bool = False) -> Figure:
     """Draw for each occupation an arrow from the base rate to the model's answer.
 
     Parameters
     ----------
-    men : Series
-        The share of men at work, by occupation.
-    p_he : Series
-        The model's probability of "he", of the same occupations in the same order.
+    occupations : DataFrame
+        A row for each occupation, with the columns "men at work" and "BERT says he",
+        in the order in which they are drawn from below.
+    means : DataFrame
+        The same columns, with a row for the women's jobs and one for the men's jobs.
     narrow : bool, default False
         Whether to draw for a phone.
 
     Returns
     -------
     Figure
-        One panel, a row for each occupation.
+        One panel, a row for each mean and, above these, one for each occupation.
     """
-    figure, (ax,) = plots.page(narrow, heights=(3.4, 4.2))
-    places = np.arange(len(men))
+    figure, (ax,) = plots.page(narrow, heights=(3.9, 4.8))
+    rows = concat([means, occupations])
+    men = rows["men at work"]
+    p_he = rows["BERT says he"]
+    is_occupation = np.arange(len(rows)) >= len(means)
+    places = np.arange(len(rows)) + 0.4 * is_occupation
 
     for place, start, end in zip(places, men, p_he, strict=True):
         ax.annotate(
@@ -55,13 +62,17 @@ def arrows(men: Series, p_he: Series, *, narrow: bool = False) -> Figure:
         ax.plot(p_he[chosen], places[chosen], label=label, **style_of_marks)
 
     ax.axvline(0.5, color="black", linewidth=0.8, linestyle=":")
-    line_end = "\n" if narrow else " "
+    ax.axhline(len(means) - 0.3, color="black", linewidth=0.8)
+    title = (
+        "On average, men's and women's jobs lie closer together "
+        "in BERT's answers than at work"
+    )
     ax.set(
-        title=f"BERT's answers lie closer together{line_end}than the shares at work",
+        title=fill(title, 36) if narrow else title,
         xlabel="men at work (hollow), BERT says he (filled)",
         xlim=(0, 1),
         yticks=places,
-        yticklabels=men.index,
+        yticklabels=["mean", "mean", *occupations.index],
     )
     figure.legend(loc="outside upper center", ncols=1 if narrow else 2)
     return figure
