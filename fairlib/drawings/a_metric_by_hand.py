@@ -12,8 +12,8 @@ from fairlib.drawings._findings import write_finding
 AREAS = (
     "Share of names with a probability of at most p, for three female and three male "
     "names in one sentence. The grey area is the Wasserstein distance. The miss-rate "
-    "gap is the height between the staircases at one half (dotted line). Invented "
-    "probabilities. No data are involved."
+    "gap is the height between the staircases at one half (thick black line). "
+    "Invented probabilities. No data are involved."
 )
 TWO_STORIES = (
     "Miss rates of the paper's RoBERTa model on positive sentences with first names, "
@@ -73,13 +73,27 @@ def areas(
             (first, groups[0], "-", "blue"),
             (second, groups[1], "--", "vermillion"),
         ):
-            panel.ecdf(values, color=plots.COLOURS[colour], linestyle=style, label=name)
+            # The ends of the axis are added, so that the line also runs along 0 and 1.
+            panel.step(
+                [0, *values, 1],
+                [0, *(steps + steps[1]), 1],
+                where="post",
+                color=plots.COLOURS[colour],
+                linestyle=style,
+                label=name,
+            )
         panel.axvline(threshold, color="black", linestyle=":", linewidth=1)
-        plots.note(f"p = {threshold}", (threshold, 0.93), ax=panel, offset=(4, 0))
+        plots.note(f"p = {threshold}", (threshold, 0.85), ax=panel, offset=(4, 0))
+        ends = [
+            np.searchsorted(values, threshold, side="right") / len(values)
+            for values in (first, second)
+        ]
+        panel.plot([threshold] * 2, ends, color="black", linewidth=2.5)
+        plots.note("gap", (threshold, 0.14), ax=panel, offset=(5, 0))
         panel.set(
             title=f"{case}\ngrey area: {distances[case]:.2f}",
             xlim=(0, 1),
-            ylim=(0, 1.04),
+            ylim=(-0.04, 1.04),
         )
 
     for panel in axes if narrow else axes[:1]:
