@@ -16,15 +16,16 @@ DEFINITION = (
     "of all values. Data: {}."
 )
 ESTIMATES = (
-    "10,000 simulated samples of 500 pairs, half of them from government. Blue: where "
-    "95 % of the estimates lie, counted from the true bias. Orange: the true bias, "
-    "plus and minus the mean half-width of the intervals. Data: {}."
+    "10,000 simulated samples of 500 pairs, half of them from government. Blue bar: "
+    "where 95 % of the estimates lie, counted from the true bias. Orange bar: the true "
+    "bias, plus and minus the mean half-width of the intervals. Data: {}."
 )
 BOUNDS = (
     "Estimates with their 95 % intervals, one simulated sample each, after Figure 1 "
     "of the paper, which shows government only. Dashed: the true bias. Thin line: no "
     "bias. Left: samples of 250, 500, 1,000, 1,500 and 2,000 pairs (logarithmic axis), "
-    "a tenth of them from the genre. Right: samples of 500 pairs. Data: {}."
+    "a tenth of them from the genre. Right: samples of 500 pairs, with shares of 0.1, "
+    "0.2, 0.3, 0.4 and 0.5. Data: {}."
 )
 
 # With 250 pairs in each group, estimates are 0.2 / 250 apart. Bars span a whole
