@@ -19,8 +19,9 @@ RESULTS = (
     "How probable each number of false alarms in the small group is, in an imagined "
     "town with 5 people of this group, 7 % of whom receive one, and 45 of the large "
     "group, with 2 %. Blue: Welch's 95 % interval contains the true difference. "
-    "Orange, hatched: it misses. Four and five are rarer than 1 in 1,000, and are not "
-    "drawn. Computed by listing all possible results."
+    "Orange, hatched: it misses. Three has a probability of 0.3 %, too little to be "
+    "seen; four and five are rarer still, and are not drawn. Computed by listing all "
+    "possible results."
 )
 SCATTER = (
     "Five 95 % intervals for a difference between two rates. To the right: the width "
@@ -75,8 +76,8 @@ def forty(samples: DataFrame, *, truth: float, narrow: bool = False) -> Figure:
         )
 
     ax.axhline(truth, color="black", linewidth=1)
-    ax.set(xlabel="sample", ylabel="difference in rate", ylim=(-0.5, 1.4))
-    ax.set_yticks([-0.5, 0, 0.5, 1])
+    ax.set(xlabel="sample", ylabel="difference in points", ylim=(-0.5, 1.4))
+    ax.set_yticks([-0.5, 0, 0.5, 1], labels=["-50", "0", "50", "100"])
     ax.legend(loc="upper right", ncols=2)
     write_finding(figure, "Most of these 95 % intervals miss the true difference")
     return figure
