@@ -19,9 +19,9 @@ RESULTS = (
     "How probable each number of false alarms in the small group is, in an imagined "
     "town with 5 people of this group, 7 % of whom receive one, and 45 of the large "
     "group, with 2 %. Blue: Welch's 95 % interval contains the true difference. "
-    "Orange, hatched: it misses. Three has a probability of 0.3 %, too little to be "
-    "seen; four and five are rarer still, and are not drawn. Computed by listing all "
-    "possible results."
+    "Orange, hatched: it misses. Three has a probability of 3 in 1,000, too little to "
+    "be seen; four and five are rarer still, and are not drawn. Computed by listing "
+    "all possible results."
 )
 SCATTER = (
     "Five 95 % intervals for a difference between two rates. To the right: the width "
