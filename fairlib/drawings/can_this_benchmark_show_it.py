@@ -13,9 +13,9 @@ POWER = (
 )
 AXIS = (
     "Smallest bias of five benchmarks (shown in 80 % of samples), as planned by "
-    "fairlib if 20 % of pairs differ. A bias above 20 points needs more differing "
-    "pairs; there, as many are assumed as it needs. Dotted: five points. The axis is "
-    "logarithmic. A set with versions for more than two groups counts as one pair. "
+    "fairlib if 20 % of pairs differ. For HateCheck's worst case (29 points), "
+    "29 % of pairs have to differ, and this is assumed. Dotted: five points. The axis "
+    "is logarithmic. A set with versions for more than two groups counts as one pair. "
     "Clusters are occupations (WinoBias, Winogender), queries (Grep-BiasIR), templates "
     "(identity suites) or kinds of templates, called functionalities (HateCheck). "
     "Data: counts on the cards of the atlas."
@@ -61,8 +61,10 @@ def power(shown: dict[float, str], *, narrow: bool = False) -> Figure:
         ax.axvline(true_bias, ymax=0.06, color=plots.COLOURS["vermillion"], linewidth=3)
 
         ticks = sorted({0, 1.96, true_bias, 4, 6})
+        title = f"Bias of {true_bias:g} standard errors:\n"
+        title += f"shown in {share} of samples"
         ax.set(
-            title=f"Bias of {true_bias:g} standard errors: shown in {share}",
+            title=title,
             xlabel="observed bias (standard errors)",
             xticks=ticks,
             xticklabels=[f"{tick:g}" for tick in ticks],
