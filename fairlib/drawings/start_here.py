@@ -12,6 +12,23 @@ from fairlib import plots
 _LETTERS_PER_INCH = 13
 _DIFFERENCE = "difference (women minus men)"
 
+# The first sentence of a caption also stands in place of the picture.
+TEN_PEOPLE = (
+    "Ten simulated people check a hundred sentences each, and find differences from "
+    "0.06 to 0.34; the difference among all 3,648 sentences is 0.227 (dashed). Each "
+    "person draws 50 sentences about women and 50 about men. A difference is the share "
+    "of women whose gender was lost, as the authors' program reads it, minus the same "
+    "share of men. Google, English to Hebrew. Data: {}."
+)
+TWENTY_PEOPLE = (
+    "Twenty simulated people check a hundred sentences each: twelve of their 95 % "
+    "intervals lie above 0, and eighteen contain the difference among all 3,648 "
+    "sentences (dashed). Each person draws 50 sentences about women and 50 about men. "
+    "A difference is the share of women whose gender was lost, as the authors' program "
+    "reads it, minus the same share of men. The intervals are Newcombe's. Google, "
+    "English to Hebrew. Data: {}."
+)
+
 
 def ten_differences(
     differences: ndarray, *, truth: float, narrow: bool = False
