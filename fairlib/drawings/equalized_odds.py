@@ -131,7 +131,7 @@ def rates(table: DataFrame, *, narrow: bool = False) -> Figure:
     ax.set_xlabel("people with a high score (%)")
     write_finding(
         figure,
-        "In both rows, high scores are more frequent for African-American people",
+        "High scores are more frequent for African-American people, charged again or not",
     )
     return figure
 
