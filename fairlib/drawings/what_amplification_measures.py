@@ -19,11 +19,11 @@ MOVING_SHARES = (
     "share. Upper rows: A→T. Lower rows: T→A. Computed from the 80 invented pictures."
 )
 COCO_OBJECTS = (
-    "Share of men among the training pictures with each of 65 objects, with Wilson's "
-    "95 % intervals. Orange squares, in the grey band: mostly men, but fewer men than "
-    "in all pictures with a person. Grey dots: the other objects. Data: counts "
-    "recovered from the shares that Zhao et al. (2017) released, the smallest where "
-    "several are possible; 22,761 pictures with a person."
+    "Share of men among the training pictures with each of 65 objects, with separate "
+    "95 % intervals (Wilson's, a standard one for shares). Purple squares, in the grey "
+    "band: mostly men, but fewer men than in all pictures with a person. Grey dots: "
+    "the other objects. Data: counts recovered from the shares that Zhao et al. (2017) "
+    "released, the smallest where several are possible; 22,761 pictures with a person."
 )
 
 _OUTSIDE = "0.35"  # the grey of the objects outside the band
@@ -79,7 +79,8 @@ def four_cells(
 
     right.bar(association.index, association, color=colours, width=0.5)
     right.axhline(0, color="black", linewidth=0.8)
-    right.bar_label(right.containers[0], fmt="{:+.2f}", padding=3)
+    for label in right.bar_label(right.containers[0], fmt="{:+.2f}", padding=3):
+        label.set_text(label.get_text().replace("-", "\N{MINUS SIGN}"))
     right.set(
         title="Women paint more often than\npeople overall, men less often",
         ylabel="rate of painting minus\nrate of everybody",
@@ -179,7 +180,7 @@ def coco_objects(
     ax.axvspan(0.5, all_pictures, color="0.92", zorder=0)
     for chosen, colour, marker in (
         (~disputed, _OUTSIDE, "o"),
-        (disputed, plots.COLOURS["orange"], "s"),
+        (disputed, plots.COLOURS["purple"], "s"),
     ):
         ax.hlines(
             places[chosen],
