@@ -131,7 +131,8 @@ def rates(table: DataFrame, *, narrow: bool = False) -> Figure:
     ax.set_xlabel("people with a high score (%)")
     write_finding(
         figure,
-        "High scores are more frequent for African-American people, charged again or not",
+        "High scores are more frequent for African-American people, "
+        "charged again or not",
     )
     return figure
 
