@@ -349,12 +349,14 @@ def coco_caption_shares() -> pd.DataFrame:
     Notes
     -----
     The measures are those of `coco_caption_amplification`, as means over its objects,
-    and two more: "wrong gender" is the share of wrong genders among the captions that
+    and four more: "wrong gender" is the share of wrong genders among the captions that
     name one gender, and "T->A excess per error" is the excess divided by this share.
-    Standard errors are computed in the same way.
+    "T->A, all objects" and "T->A excess, all objects" are means over all objects, also
+    those that captions hardly name. Standard errors are computed in the same way.
     """
     captions, labels = _captioned()
     objects = _objects_named_often(captions, _OURS)
+    all_objects = objects_but_person()
     released = coco_mals().set_index("object")["training_share"]
     shares = {"public file": _share_of_men(), **_OVEN_SHARES}
     shares["released shares"] = released["person"]
@@ -363,9 +365,14 @@ def coco_caption_shares() -> pd.DataFrame:
     baseline: dict[tuple[str, str], np.ndarray] = {}
     for model in MODELS:
         features = _features(captions[model], labels, objects, reader=_OURS)
+        features_of_all = _features(captions[model], labels, all_objects, reader=_OURS)
         totals = _totals(features)
+        totals_of_all = _totals(features_of_all)
         for source, share in shares.items():
             means = _means(totals, _lean(objects, men=share))
+            means_of_all = _means(totals_of_all, _lean(all_objects, men=share))
+            for measure in ("T->A", "T->A excess"):
+                means[f"{measure}, all objects"] = means_of_all[measure]
             for measure, values in means.items():
                 change = values - baseline.setdefault((source, measure), values)
                 row = {
