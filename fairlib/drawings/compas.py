@@ -13,16 +13,18 @@ GAPS = (
 )
 THRESHOLDS = (
     "Difference between the groups in the false positive rate (squares), and A→T "
-    "(circles), which is half of what a gap grows by. Bars: 95 % intervals, each for "
-    "its own threshold. Shaded: from the vendor's lower limit, 4, to its upper limit, "
-    "7. Data: COMPAS, filtered file of ProPublica, 5,278 people of two groups."
+    "(circles), which is half of what the gap grows by, from outcomes to predictions. "
+    "Bars: 95 % intervals, each for its own threshold. Shaded: from the vendor's lower "
+    "threshold, 4, to its upper threshold, 7. Data: COMPAS, filtered file of "
+    "ProPublica, 5,278 people of two groups."
 )
 ROC = (
     "ROC curves of the COMPAS score for African-American (squares) and Caucasian "
-    "people (circles). Marks: the thresholds from 1 to 9. True positive rate: the "
-    "share called high risk, of 1,661 and 822 people who were charged again. False "
-    "positive rate: the same share, of 1,514 and 1,281 people who were not. Dashed: "
-    "what scores drawn by lot would give. Data: COMPAS, filtered file of ProPublica."
+    "people (circles). Marks: the thresholds from 1 to 9. Ring: the thresholds 7 and "
+    "5, which are almost the same point. True positive rate: the share called high "
+    "risk, of 1,661 and 822 people who were charged again. False positive rate: the "
+    "same share, of 1,514 and 1,281 people who were not. Dashed: what scores drawn by "
+    "lot would give. Data: COMPAS, filtered file of ProPublica."
 )
 
 _COLOURS = {"African-American": "vermillion", "Caucasian": "blue"}
@@ -141,7 +143,7 @@ def roc(curves: DataFrame, *, narrow: bool = False) -> Figure:
     """
     figure, (ax,) = plots.page(narrow, heights=(4.0, 4.1))
     # Labels of the first group are above its curve, and those of the second below.
-    places = {"African-American": (-6, 5, "right"), "Caucasian": (7, -11, "left")}
+    places = {"African-American": (-9, 5, "right"), "Caucasian": (10, -11, "left")}
 
     ax.axline((0, 0), (1, 1), color="0.5", linestyle="--", linewidth=1)
     for group, (right, up, side) in places.items():
@@ -171,9 +173,23 @@ def roc(curves: DataFrame, *, narrow: bool = False) -> Figure:
                 color=colour,
                 fontweight="bold",
             )
+    # The pair of thresholds with nearly equal errors: squares 7, circles 5.
+    pair = curves.loc[7]
+    ax.plot(
+        pair["African-American: false positive rate"],
+        pair["African-American: true positive rate"],
+        marker="o",
+        markersize=14,
+        markerfacecolor="none",
+        markeredgecolor="black",
+    )
     key = "numbers: thresholds, for squares\nabove the curves, for circles below"
+    key += "\nring: square 7 and circle 5"
     ax.text(0.98, 0.05, key, ha="right")
-    title = "The curves lie close together,", "but each threshold has two places"
+    title = (
+        "The curves lie close together, but a threshold",
+        "lies further up for one group",
+    )
     ax.set(
         title=("\n" if narrow else " ").join(title),
         xlabel="false positive rate",
