@@ -9,10 +9,10 @@ from fairlib import plots
 from fairlib.drawings._findings import write_finding
 
 ANSWERS = (
-    "Four intervals with their answers: the first two exclude zero (the dashed one is "
-    "for its comparison alone), the third is wide and contains zero, and the last lies "
-    "within the margin of five points (grey band). Invented numbers. No data are "
-    "involved."
+    "Four intervals with their answers: the first two exclude zero, the third is wide "
+    "and contains zero, and the last lies within the margin of five points (grey "
+    "band). The solid intervals allow for all comparisons, and the dashed one is for "
+    "its comparison alone. Invented numbers. No data are involved."
 )
 COMPARISONS = (
     "Each age group compared with all other patients: only the misses of patients "
