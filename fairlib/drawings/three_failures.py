@@ -21,8 +21,9 @@ COVERAGE = (
 SEQUENCE = (
     "African-American minus Caucasian false alarm rate, by the number of defendants "
     "annotated so far, in one shuffled order of {people:,} people who were not charged "
-    "again. Blue: the 95 % confidence sequence, cut off below −0.5. Dashed line: "
-    "the difference when all these people are counted. Data: {data}."
+    "again. Blue: the 95 % confidence sequence, cut off below −0.5. It can only "
+    "shrink, so its edge is flat in places. Dashed line: the difference when all these "
+    "people are counted. Data: {data}."
 )
 WAYS = (
     "African-American minus Caucasian false alarm rate of {people:,} people who were "
