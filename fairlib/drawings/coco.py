@@ -50,9 +50,9 @@ def masks(mean: DataFrame, margin: DataFrame, *, narrow: bool = False) -> Figure
     """
     figure, axes = plots.page(narrow, panels=(1, 3), heights=(2.7, 6.2))
     titles = {
-        "MALS": "MALS: intervals overlap",
-        "A→T": "A→T: lower if hidden",
-        "T→A": "T→A: intervals overlap",
+        "MALS": "MALS: higher means,\nwide intervals",
+        "A→T": "A→T: lower means\nif people are hidden",
+        "T→A": "T→A: higher means,\nwide intervals",
     }
     places = np.arange(len(mean))
 
@@ -189,6 +189,7 @@ def blind_line(
         plots.note(words, (percent, 0), offset=(5, -4), va="top", ax=ax)
 
     ax.axhline(0, color="black", linewidth=0.8)
+    ax.spines["bottom"].set_bounds(0, 30)
     ax.set(
         title="All three intervals lie above the blind line",
         xlabel="people called by the wrong gender (%)",
