@@ -10,14 +10,16 @@ LEVELS = (
     "Bias amplification of the Baseline and Equalizer, in both directions, on 10,840 "
     "COCO pictures and 52 objects. The excess is the distance from the blind part to "
     "the value. Each panel has its own scale. 95 % intervals over pictures, for each "
-    "model alone. "
+    "model alone; the change is known more exactly, because both models describe the "
+    "same pictures. "
     "Data: captions released with Hendricks et al. (2018), labels of COCO."
 )
 SHARES = (
     "Change from the Baseline to Equalizer, for four shares of men among the training "
     "pictures. First row: the share that the lesson uses first. Second and third row: "
     "the ends of what fits Wang & Russakovsky's numbers about ovens. Last row: the "
-    "file of Lesson 08. Each panel has its own scale. 95 % intervals over 10,840 "
+    'file of Lesson 08. A→T and the excess per error ("Per error"): 52 objects only. '
+    "Each panel has its own scale. 95 % intervals over 10,840 "
     "pictures. "
     "Data: captions released with Hendricks et al. (2018), labels of COCO."
 )
@@ -44,8 +46,8 @@ def levels(public: DataFrame, *, narrow: bool = False) -> Figure:
     """
     figure, axes = plots.page(narrow, panels=(1, 2), heights=(2.2, 3.9))
     titles = {
-        "A→T": "A→T: rises, but stays below zero",
-        "T→A": "T→A: both parts shrink",
+        "A→T": "A→T: rises,\nbut stays below zero",
+        "T→A": "T→A: no change shown,\nthough both parts shrink",
     }
     places = np.arange(len(_CAPTIONERS))
 
@@ -63,7 +65,7 @@ def levels(public: DataFrame, *, narrow: bool = False) -> Figure:
         )
         for part, colour, marker, face, label in (
             (blind, "grey", "s", "white", "blind part"),
-            (values, "blue", "o", plots.COLOURS["blue"], "as defined"),
+            (values, "blue", "o", plots.COLOURS["blue"], "value"),
         ):
             reach = _NORMAL * part["standard_error"]
             plots.intervals(
