@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from fairlib import plots
 from fairlib.drawings._findings import write_finding
@@ -22,12 +22,23 @@ DIFFERENCES = (
     "noted properties in place of the paper's networks."
 )
 
+FIGURE4 = (
+    "A→T with 95 % t intervals over five seeds, as in Figure 4 of Wang and Russakovsky "
+    "(2021). Boosting's intervals are shorter than its marks. Data: CelebA, 19,962 "
+    "test pictures; models of noted properties in place of the paper's networks."
+)
+
 _SHORT = {
     "boosting": "boosting",
     "logistic regression": "logistic",
     "network": "network",
 }
 _TITLES = {"young": "young", "big_nose": "big nose"}
+_TASKS = (
+    # name, words, colour, mark, and how far the marks are shifted
+    ("big_nose", "big nose", "blue", "o", -1),
+    ("young", "young", "orange", "s", 1),
+)
 _COLOUR_OF_METRIC = {
     "FPR difference": "purple",
     "A→T": "green",
@@ -151,3 +162,46 @@ def _in_short(pair: str) -> str:
     """Shorten the names of a pair of models."""
     first, second = pair.split(" − ")
     return f"{_SHORT[first]} − {_SHORT[second]}"
+
+
+def figure4(models: Series, *, narrow: bool = False) -> Figure:
+    """Draw A→T by model, with an interval over seeds.
+
+    Parameters
+    ----------
+    models : Series of Interval
+        By task and model.
+    narrow : bool, default False
+        Whether to draw for a phone.
+
+    Returns
+    -------
+    Figure
+        One panel with both tasks.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(2.6, 3.0))
+    write_finding(
+        figure, "Intervals of a task overlap, except boosting and logistic for young"
+    )
+    for task, words, colour, marker, side in _TASKS:
+        of_task = models[task]
+        places = np.arange(len(of_task))
+        plots.intervals(
+            places + 0.08 * side,
+            of_task,
+            ax=ax,
+            colour=colour,
+            marker=marker,
+            label=words,
+        )
+        ax.set_xticks(places, [_SHORT[name] for name in of_task.index])
+
+    ax.axhline(0, color="black", linewidth=0.8)
+    ax.set(
+        xlabel="model",
+        ylabel="A→T",
+        xlim=(-0.5, 2.5),
+        ylim=(-0.003, 0.082),
+    )
+    ax.legend(loc="upper center", ncols=2)
+    return figure
