@@ -26,8 +26,8 @@ RESULTS = (
 SCATTER = (
     "Five 95 % intervals for a difference between two rates. To the right: the width "
     "on ordinary data, 50 false alarms among 200 people and 40 among 200. Up: the "
-    "lowest coverage in 96 designs with 50 to 1,000 examples. Computed by listing all "
-    "possible results; no sampling error."
+    "lowest coverage in 96 imagined towns where 50 to 1,000 people are drawn. Computed "
+    "by listing all possible results; no sampling error."
 )
 
 # Where the name of a method stands beside its mark, in points of type, and which side
