@@ -20,8 +20,8 @@ MOVING_SHARES = (
 )
 COCO_OBJECTS = (
     "Share of men among the training pictures with each of 65 objects, with separate "
-    "95 % intervals (Wilson's, a standard one for shares). Purple squares, in the grey "
-    "band: mostly men, but fewer men than in all pictures with a person. Grey dots: "
+    "95 % intervals (Wilson's, a standard one for shares). Squares, in the grey band: "
+    "mostly men, but a smaller share of men than in all pictures with a person. Dots: "
     "the other objects. Data: counts recovered from the shares that Zhao et al. (2017) "
     "released, the smallest where several are possible; 22,761 pictures with a person."
 )
@@ -125,18 +125,13 @@ def moving_shares(moving: DataFrame, *, narrow: bool = False) -> Figure:
     )
     titles = "changes the person", "changes the task"
     places = np.array([0, 1, 2.6, 3.6])
-    colours = [
-        plots.COLOURS[name] for name in ("blue", "blue", "vermillion", "vermillion")
-    ]
 
     for ax, model, title in zip(axes, models, titles, strict=True):
-        for place, colour, (_, shares) in zip(
-            places, colours, moving.iterrows(), strict=True
-        ):
-            ax.plot([shares["truth"], shares[model]], [place, place], color=colour)
+        for place, (_, shares) in zip(places, moving.iterrows(), strict=True):
+            ax.plot([shares["truth"], shares[model]], [place, place], color="black")
             if shares[model] != shares["truth"]:
-                ax.plot(shares[model], place, "o", color=colour)
-            ax.plot(shares["truth"], place, "o", color=colour, markerfacecolor="white")
+                ax.plot(shares[model], place, "o", color="black")
+            ax.plot(shares["truth"], place, "o", color="black", markerfacecolor="white")
         ax.axhline(1.8, color=plots.COLOURS["grey"], linewidth=0.6)
         ax.text(0.5, 0.5, "A→T", ha="center", va="center")
         ax.text(0.5, 3.1, "T→A", ha="center", va="center")
@@ -212,7 +207,7 @@ def coco_objects(
         ax.text(line + 0.01, 1, words, va="center")
     ax.set(
         title=f"{len(objects[disputed])} of {len(objects)} objects: mostly men,\n"
-        "and yet fewer men than in all pictures",
+        "but a smaller share than in all pictures",
         xlabel="share of men in the pictures with the object",
         yticks=[],
         ylabel="objects, sorted",
