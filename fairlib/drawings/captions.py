@@ -115,7 +115,7 @@ def shares(change: DataFrame, *, narrow: bool = False) -> Figure:
     figure, axes = plots.page(narrow, panels=(2, 2), heights=(4.2, 7.2), sharey=True)
     titles = {
         "A→T": "A→T: a rise at all four",
-        "T→A": "T→A: a rise in seven of eight",
+        "T→A": "T→A: a rise shown in 7 of 8",
         "T→A excess": "T→A excess: a fall in all eight",
         "T→A excess per error": "Per error: no change shown",
     }
