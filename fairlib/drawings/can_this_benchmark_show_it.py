@@ -117,7 +117,7 @@ def axis(smallest: DataFrame, *, narrow: bool = False) -> Figure:
         for title, pairs, clusters in facts
     ]
     ax.set(
-        title="One of five can show five points, if pairs are independent",
+        title="If 20 % of pairs differ, one can show five points, if independent",
         xlabel="smallest bias (points)",
         xscale="log",
         xticks=[2, 5, 10, 20, 40],
@@ -128,7 +128,9 @@ def axis(smallest: DataFrame, *, narrow: bool = False) -> Figure:
         ylim=(-0.5, len(smallest) - 0.5),
     )
     if narrow:
-        ax.set_title("Only one can show five points,\nif pairs are independent")
+        ax.set_title(
+            "If 20 % of pairs differ, one\ncan show five points, if\nindependent"
+        )
     ax.minorticks_off()
     figure.legend(loc="outside upper center", ncols=1 if narrow else 2)
     return figure
