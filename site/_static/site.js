@@ -2,13 +2,15 @@
 (() => {
   // What is wider than the page scrolls inside; the keyboard must reach it.
   const reach = () => {
-    for (const box of document.querySelectorAll(".wide, .cell_output, .pst-scrollable-table-container, mjx-container")) {
+    for (const box of document.querySelectorAll(".wide, .cell_output, .cell_output > .output, .pst-scrollable-table-container, mjx-container, pre")) {
       const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
       if (scrolls && getComputedStyle(box).overflowX !== "visible") box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     }
   };
   addEventListener("load", reach);
+  // The theme measures before the fonts have come, which make some lines wider.
+  document.fonts.ready.then(reach);
   addEventListener("resize", reach);
   // Paper is white: what is read in the dark is printed in the colours of the day.
   const page = document.documentElement;
