@@ -380,10 +380,7 @@ def coco_caption_shares() -> pd.DataFrame:
                     "share_of_men": share,
                     "measure": measure,
                     "model": model,
-                    "value": values[0],
-                    "standard_error": _standard_error(values),
-                    "change": change[0],
-                    "change_error": _standard_error(change),
+                    **_with_errors(values, change),
                 }
                 tables.append(pd.DataFrame(row))
 
@@ -444,10 +441,7 @@ def _amplification(reader: _Reader, models: tuple[str, ...]) -> pd.DataFrame:
                 "measure": measure,
                 "model": model,
                 "object": [EVERY, *objects],
-                "value": values[0],
-                "standard_error": _standard_error(values),
-                "change": change[0],
-                "change_error": _standard_error(change),
+                **_with_errors(values, change),
             }
             tables.append(pd.DataFrame(columns))
 
@@ -507,6 +501,16 @@ def _totals(
         unchanged = np.zeros((1, flags.shape[1]))
         totals[name] = flags.sum(axis=0) + _A_LITTLE * np.vstack([unchanged, flags])
     return totals
+
+
+def _with_errors(values: np.ndarray, change: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the columns of a value and of its change, each with a standard error."""
+    return {
+        "value": values[0],
+        "standard_error": _standard_error(values),
+        "change": change[0],
+        "change_error": _standard_error(change),
+    }
 
 
 def _standard_error(values: np.ndarray) -> np.ndarray:
