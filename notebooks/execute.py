@@ -40,9 +40,10 @@ class Runner(ExecutePreprocessor):
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict, index: int
     ) -> tuple[NotebookNode, dict]:
-        """Remember the cell's number and id, run it, and notice a widget that fails.
+        """Remember the cell's number and id, run it, and notice what fails quietly.
 
-        A slider's function may fail without stopping the notebook.
+        A slider's function may fail without stopping the notebook, and so may a cell
+        that only warns.
         """
         self.place = f"cell {index + 1} (id '{cell.id}')"
         executed = super().preprocess_cell(cell, resources, index)
@@ -53,6 +54,10 @@ class Runner(ExecutePreprocessor):
                     raise RuntimeError(
                         f"a widget shows {output['ename']}: {output['evalue']}"
                     )
+
+        # Elsewhere, other versions of a library may warn, and the results still count.
+        if os.environ.get("CI"):
+            _refuse_warnings(cell)
 
         return executed
 
@@ -93,7 +98,7 @@ def run(notebook: NotebookNode, source: Path, target: Path, *, sockets: Path) ->
     try:
         runner.preprocess(notebook, {"metadata": {"path": str(source.parent)}})
     except (CellExecutionError, CellTimeoutError, RuntimeError) as error:
-        # A RuntimeError: the kernel died or never came, or a widget failed.
+        # A RuntimeError: the kernel died or never came, a widget failed, or a warning.
         failed = target.with_suffix(".failed.ipynb")
         _write(notebook, failed)
         sys.exit(
@@ -104,6 +109,13 @@ def run(notebook: NotebookNode, source: Path, target: Path, *, sockets: Path) ->
     _list_outputs(source, target)
     target.with_suffix(".failed.ipynb").unlink(missing_ok=True)
     print(f"{source.stem}: done in {time.monotonic() - started:.1f} s", flush=True)
+
+
+def _refuse_warnings(cell: NotebookNode) -> None:
+    """Raise an error if the cell printed a warning, which readers would see."""
+    for output in cell.get("outputs", ()):
+        if output.output_type == "stream" and output.name == "stderr":
+            raise RuntimeError(f"it printed a warning: {output.text.strip()}")
 
 
 def _runner(sockets: Path) -> Runner:

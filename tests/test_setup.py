@@ -465,6 +465,21 @@ def test_runner_notices_that_a_widget_fails(notebook, tmp_path):
         runner_module().execute(notebook("x = 1", slider), tmp_path / "a.ipynb")
 
 
+def test_runner_refuses_a_warning_in_ci_and_there_only(notebook, tmp_path, monkeypatch):
+    source = notebook("import warnings\nwarnings.warn('values are missing')", "x = 1")
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(
+        SystemExit,
+        match=r"cell 1 \(id 'cell-0'\) failed: it printed a warning: .*\n?.*missing",
+    ):
+        runner_module().execute(source, tmp_path / "a.ipynb")
+    assert not (tmp_path / "a.ipynb").exists()
+
+    monkeypatch.delenv("CI")
+    runner_module().execute(source, tmp_path / "a.ipynb")
+    assert "values are missing" in (tmp_path / "a.ipynb").read_text()
+
+
 def test_check_and_strip(notebook, tmp_path):
     main, source = runner_module().main, notebook("print(1)")
     main(["--check", str(source)])

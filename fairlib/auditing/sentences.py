@@ -93,10 +93,17 @@ def _reversed(row: Any) -> str:
 
 
 def chance(row: Any) -> str:
-    """Say how often chance leads to a finding like this one."""
+    """Say how often chance leads to a finding like this one.
+
+    A shown difference has a p-value for all comparisons together. The others have
+    that of their own comparison, which says less: among many, some are small by chance.
+    """
     if row.verdict == "shown":
         return f"chance leads to such a claim in {chance_of(row.p_corrected)} audits"
-    return f"chance leads to such a difference in {chance_of(row.p)} audits"
+    share = chance_of(row.p)
+    return (
+        f"in one comparison alone, chance leads to such a difference in {share} audits"
+    )
 
 
 def needed(row: Any, setting: Setting) -> str:

@@ -78,6 +78,36 @@ def test_a_perfect_classifier_of_compas_makes_no_errors_and_outcomes_differ():
     )
 
 
+@pytest.mark.parametrize(
+    ("size", "weak"),
+    [
+        (150, ["some evidence", "too weak to tell"]),
+        (2_000, []),
+    ],
+)
+def test_a_weak_finding_says_that_its_p_value_is_of_one_comparison(
+    size, weak, few_replicates
+):
+    """Only a shown difference has a p-value that allows for all comparisons."""
+    table = pd.concat(
+        [
+            cells({"a": 0.5}, tpr=0.8, fpr=0.2, size=size),
+            cells({"b": 0.5}, tpr=0.6, fpr=0.3, size=size),
+        ]
+    )
+    report = fairlib.audit(table, **CELLS)
+
+    alone = "in one comparison alone, chance leads to such a difference in at most "
+    for finding in report.findings:
+        of_one = finding.verdict != "shown"
+        assert (alone in str(finding)) == of_one, str(finding)
+        if finding.verdict == "hint":
+            sentence = alone[0].upper() + alone[1:]
+            assert sentence in html.unescape(report.to_html())
+    is_weak = [line.evidence for line in report.findings if line.verdict != "shown"]
+    assert sorted(set(is_weak)) == weak
+
+
 def test_metrics_alone_decide_the_verdict_and_the_exit_status():
     """The AUC is .9 in one group and .1 in the other; no rate of errors differs."""
     rng = np.random.default_rng(0)
