@@ -1,7 +1,10 @@
 """Plans for the cards that ship: dependence never helps."""
 
+from dataclasses import replace
+
 import pytest
 
+import fairlib
 from fairlib.atlas import planning
 from fairlib.atlas.cards import card
 
@@ -15,6 +18,21 @@ def test_copies_within_clusters_show_no_less_than_independent_items(name):
     table = planning.plan(card(name), SETTING)
     worst = planning.smallest_bias(table)
     assert worst >= planning.if_independent(table)
+
+
+def test_bug_says_how_much_its_clusters_matter():
+    """Some professions hold both groups and some do not, so two choices are open."""
+    bug = card("bug_gold")
+    assert not bug.clusters.shared
+    counts = fairlib.load("atlas_counts", source="bundled")
+    of_bug = counts[(counts["benchmark"] == "bug_gold") & (counts["part"] == "whole")]
+    count = of_bug.set_index("quantity")["value"]
+    assert f"{count['clusters_with_several_groups']} hold" in " ".join(bug.notes)
+
+    shared = replace(bug, clusters=replace(bug.clusters, shared=True))
+    as_shared = planning.smallest_bias(planning.plan(shared, SETTING))
+    assert f"about {100 * as_shared:.0f} points" in " ".join(bug.notes)
+    assert as_shared < planning.smallest_bias(planning.plan(bug, SETTING))
 
 
 def test_clusters_of_groups_that_are_not_compared_are_left_out():
