@@ -1,21 +1,22 @@
 """What six captioning models say about 10,840 COCO images.
 
-Who is in the picture, and which objects are there? The word lists are the whole method,
-and can be read here. They are made for the captions of models trained on COCO, which
-use some 800 words, in lower case and without names. A caption's words are matched
-whole, in singular and plural. Tables hold only counts and figures computed from counts:
-no caption and no image's labels leave the genuine files.
+Who is in the picture, and which objects are there? `caption_words` reads the captions.
+Tables hold only counts and figures computed from counts: no caption and no image's
+labels leave the genuine files.
 """
-
-import string
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from fairlib.amplification.measures import directions
 from fairlib.data import read_parquet
+from fairlib.recipes.caption_words import (
+    OURS,
+    RELEASED,
+    Reader,
+    read_gender,
+    read_objects,
+)
 from fairlib.recipes.originals import File, original, recipe, require_columns
 from fairlib.recipes.wang2021 import (
     COCO_RATIOS,
@@ -44,218 +45,11 @@ _NAMED_OFTEN = 25
 _A_LITTLE = 1e-4  # by which an image's weight is changed to see its influence
 
 _MEASURES = ("A->T", "A->T blind", "A->T excess", "T->A", "T->A blind", "T->A excess")
+_RATES = ("men called women", "women called men")  # of wrong genders, as GENDERS
 
 # Other shares of men among the training images than that of the public file: the lowest
 # and the highest that fit what the paper prints about ovens.
 _OVEN_SHARES = {"oven, lowest": 0.699, "oven, highest": 0.7045}
-
-# Nouns and reflexives that say who is in the picture. Possessives (his, her) are left
-# out, since they may speak of another person.
-GENDER_WORDS = {
-    "man": (
-        "man",
-        "men",
-        "male",
-        "males",
-        "boy",
-        "boys",
-        "gentleman",
-        "gentlemen",
-        "guy",
-        "guys",
-        "groom",
-        "cowboy",
-        "himself",
-    ),
-    "woman": (
-        "woman",
-        "women",
-        "female",
-        "females",
-        "girl",
-        "girls",
-        "lady",
-        "ladies",
-        "bride",
-        "herself",
-    ),
-}
-
-# How captions name COCO's categories, where they use other words than the category's
-# own name and its plural.
-OBJECT_WORDS = {
-    "airplane": ("airplane", "plane", "jet", "jetliner", "biplane"),
-    "baseball_bat": ("bat", "baseball bat"),
-    "baseball_glove": ("baseball glove", "glove", "mitt"),
-    "bicycle": ("bicycle", "bike"),
-    "boat": ("boat", "sailboat", "ship"),
-    "cell_phone": ("cell phone", "cellphone", "phone", "smartphone"),
-    "couch": ("couch", "sofa"),
-    "cow": ("cow", "cattle"),
-    "cup": ("cup", "mug"),
-    "dining_table": ("table",),
-    "donut": ("donut", "doughnut"),
-    "fire_hydrant": ("hydrant",),
-    "handbag": ("handbag", "purse"),
-    "knife": ("knife", "knives"),
-    "laptop": ("laptop",),
-    "motorcycle": ("motorcycle", "motor bike", "dirt bike"),
-    "oven": ("oven", "stove"),
-    "potted_plant": ("plant",),
-    "refrigerator": ("refrigerator", "fridge", "freezer"),
-    "remote": ("remote", "controller"),  # COCO labels game controllers as remotes
-    "skateboard": ("skateboard", "skate board"),
-    "skis": ("skis",),  # "ski" is mostly a slope or a lift
-    "sports_ball": ("ball", "basketball"),
-    "suitcase": ("suitcase", "luggage", "baggage"),
-    "surfboard": ("surfboard", "surf board"),
-    "teddy_bear": ("teddy bear", "stuffed animal", "stuffed bear"),
-    "tennis_racket": ("racket", "racquet"),
-    "tie": ("tie", "necktie"),
-    "toothbrush": ("toothbrush", "tooth brush"),
-    "traffic_light": ("traffic light", "stop light"),
-    "tv": ("tv", "television"),
-    "umbrella": ("umbrella", "parasol"),
-    "wine_glass": ("wine glass", "glass of wine", "glasses of wine"),
-}
-# The words by which the released script reads a gender, whole.
-RELEASED_GENDER_WORDS = {
-    "man": ("man", "boy", "gentleman", "male", "men"),
-    "woman": ("woman", "girl", "lady", "female", "women"),
-}
-# The released script looks for an object's name in the caption without spaces; a carrot
-# is no car, and a hot dog no dog.
-_RELEASED_PATTERNS = {"car": "car(?!rot)", "dog": "(?<!hot)dog"}
-
-# A hot dog is no dog, and a dirt bike is no bicycle.
-_NOT_BEFORE = {
-    "dog": ("hot ",),
-    "bike": ("dirt ", "motor "),
-}
-
-
-def read_gender(captions: pd.Series) -> pd.DataFrame:
-    """Return whether a caption names a man, a woman, both or neither.
-
-    Parameters
-    ----------
-    captions : pandas.Series of str
-        The captions.
-
-    Returns
-    -------
-    pandas.DataFrame of bool
-        Columns man and woman.
-    """
-    return pd.DataFrame(
-        {gender: _names(captions, words) for gender, words in GENDER_WORDS.items()}
-    )
-
-
-def read_objects(captions: pd.Series, objects: list[str]) -> pd.DataFrame:
-    """Return whether a caption names an object.
-
-    Parameters
-    ----------
-    captions : pandas.Series of str
-        The captions.
-    objects : list of str
-        COCO's categories, with underscores.
-
-    Returns
-    -------
-    pandas.DataFrame of bool
-        One column per object.
-    """
-    columns = {}
-    for name in objects:
-        words = OBJECT_WORDS.get(name, (name.replace("_", " "),))
-        columns[name] = _names(captions, words, ending="(?:e?s)?")
-    return pd.DataFrame(columns)
-
-
-def read_gender_as_released(captions: pd.Series) -> pd.DataFrame:
-    """Return whether a caption names a gender, by the rule of the released script.
-
-    The rule is that of `coco_captioning/caption_parser.py` of Wang and Russakovsky
-    (2021): five whole words a gender, in lower case, without punctuation.
-
-    Parameters
-    ----------
-    captions : pandas.Series of str
-        The captions.
-
-    Returns
-    -------
-    pandas.DataFrame of bool
-        Columns man and woman.
-    """
-    words = _without_punctuation(captions).str.split()
-    return pd.DataFrame(
-        {
-            gender: words.map(
-                lambda named, listed=frozenset(listed): bool(listed & {*named})
-            )
-            for gender, listed in RELEASED_GENDER_WORDS.items()
-        }
-    )
-
-
-def read_objects_as_released(captions: pd.Series, objects: list[str]) -> pd.DataFrame:
-    """Return whether a caption names an object, by the rule of the released script.
-
-    An object counts wherever its name stands in the caption when all spaces are left
-    out: "cat" in "located", and "tie" in "neckties".
-
-    Parameters
-    ----------
-    captions : pandas.Series of str
-        The captions.
-    objects : list of str
-        COCO's categories, with underscores.
-
-    Returns
-    -------
-    pandas.DataFrame of bool
-        One column per object.
-    """
-    texts = _without_punctuation(captions).str.replace(" ", "")
-    columns = {}
-    for name in objects:
-        written = name.replace("_", "")
-        columns[name] = texts.str.contains(_RELEASED_PATTERNS.get(written, written))
-    return pd.DataFrame(columns)
-
-
-def _without_punctuation(captions: pd.Series) -> pd.Series:
-    """Return captions in lower case, without punctuation."""
-    return captions.str.lower().str.translate(str.maketrans("", "", string.punctuation))
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """How captions are read."""
-
-    gender: Callable[[pd.Series], pd.DataFrame]
-    objects: Callable[[pd.Series, list[str]], pd.DataFrame]
-
-
-_OURS = _Reader(read_gender, read_objects)
-_RELEASED = _Reader(read_gender_as_released, read_objects_as_released)
-
-
-def _names(
-    captions: pd.Series, words: tuple[str, ...], *, ending: str = ""
-) -> pd.Series:
-    """Return whether captions have one of these words, whole."""
-    missing = int(captions.isna().sum())
-    if missing:
-        raise ValueError(f"captions must be texts, found {missing} missing")
-
-    preceding = [before for word in words for before in _NOT_BEFORE.get(word, ())]
-    not_after = "".join(f"(?<!{before})" for before in preceding)
-    pattern = rf"{not_after}\b(?:{'|'.join(words)}){ending}\b"
-    return captions.str.contains(pattern, case=False, regex=True)
 
 
 @recipe(files=[CAPTIONS, LABELS, COCO_RATIOS])
@@ -324,7 +118,7 @@ def coco_caption_amplification() -> pd.DataFrame:
     jackknife (Jaeckel 1972), the root of the sum of the squared influences of the
     images. No random numbers are drawn, and all models are read on the same images.
     """
-    return _amplification(_OURS, MODELS)
+    return _amplification(OURS, MODELS)
 
 
 @recipe(files=[CAPTIONS, LABELS, TRAINING, COCO_RATIOS])
@@ -333,7 +127,7 @@ def coco_caption_amplification_as_released() -> pd.DataFrame:
 
     The columns are those of `coco_caption_amplification`.
     """
-    return _amplification(_RELEASED, ("baseline_ft", "equalizer"))
+    return _amplification(RELEASED, ("baseline_ft", "equalizer"))
 
 
 @recipe(files=[CAPTIONS, LABELS, TRAINING, COCO_RATIOS])
@@ -355,35 +149,174 @@ def coco_caption_shares() -> pd.DataFrame:
     those that captions hardly name. Standard errors are computed in the same way.
     """
     captions, labels = _captioned()
-    objects = _objects_named_often(captions, _OURS)
-    all_objects = objects_but_person()
-    released = coco_mals().set_index("object")["training_share"]
-    shares = {"public file": _share_of_men(), **_OVEN_SHARES}
-    shares["released shares"] = released["person"]
+    shares = _shares_of_men()
 
     tables = []
     baseline: dict[tuple[str, str], np.ndarray] = {}
     for model in MODELS:
-        features = _features(captions[model], labels, objects, reader=_OURS)
-        features_of_all = _features(captions[model], labels, all_objects, reader=_OURS)
-        totals = _totals(features)
-        totals_of_all = _totals(features_of_all)
-        for source, share in shares.items():
-            means = _means(totals, _lean(objects, men=share))
-            means_of_all = _means(totals_of_all, _lean(all_objects, men=share))
-            for measure in ("T->A", "T->A excess"):
-                means[f"{measure}, all objects"] = means_of_all[measure]
-            for measure, values in means.items():
-                change = values - baseline.setdefault((source, measure), values)
-                row = {
-                    "source": source,
-                    "share_of_men": share,
-                    "measure": measure,
-                    "model": model,
-                    **_with_errors(values, change),
-                }
-                tables.append(pd.DataFrame(row))
+        means = _means_by_share(captions, model, labels=labels, shares=shares)
+        for (source, measure), values in means.items():
+            if measure in _RATES:
+                continue
+            change = values - baseline.setdefault((source, measure), values)
+            row = {
+                "source": source,
+                "share_of_men": shares[source],
+                "measure": measure,
+                "model": model,
+                **_with_errors(values, change),
+            }
+            tables.append(pd.DataFrame(row))
+    return _sorted_by_source(tables, shares)
 
+
+@recipe(files=[CAPTIONS, LABELS, TRAINING, COCO_RATIOS])
+def coco_caption_shares_common() -> pd.DataFrame:
+    """Mean T->A amplification of a model and of the Baseline, on the same pictures.
+
+    Each model is compared with the Baseline on those pictures in which the captions of
+    both name one gender; `pictures` is their number. `coco_caption_shares` compares
+    them on different pictures, because T->A leaves out a caption that names no gender.
+
+    Notes
+    -----
+    The measures are those of `coco_caption_shares`, without A->T, which leaves out no
+    picture. "women called men" and "men called women" are the shares of wrong genders
+    among these pictures' women and men. `baseline` is the Baseline's value on the same
+    pictures, and `change` the model's value minus `baseline`. `own_minus_common` is the
+    change on each model's own pictures (`coco_caption_shares`) minus `change`. Standard
+    errors are computed in the same way.
+    """
+    captions, labels = _captioned()
+    shares = _shares_of_men()
+    names_one_gender = {
+        model: _names_one_gender(captions[model], OURS) for model in MODELS
+    }
+
+    settings = {"labels": labels, "shares": shares}
+    on_own_pictures = {
+        model: _means_by_share(captions, model, **settings) for model in MODELS
+    }
+
+    tables = []
+    baseline, *others = MODELS
+    for model in others:
+        common = names_one_gender[baseline] & names_one_gender[model]
+        of_baseline, of_model = (
+            _means_by_share(captions, either, **settings, pictures=common)
+            for either in (baseline, model)
+        )
+        for key, values in of_model.items():
+            source, measure = key
+            if measure.startswith("A->T"):
+                continue
+            before = of_baseline[key]
+            change = values - before
+            own_change = on_own_pictures[model][key] - on_own_pictures[baseline][key]
+            further = own_change - change
+            row = {
+                "source": source,
+                "share_of_men": shares[source],
+                "measure": measure,
+                "model": model,
+                "pictures": common.sum(),
+                "baseline": before[0],
+                "baseline_error": _standard_error(before),
+                **_with_errors(values, change),
+                "own_minus_common": further[0],
+                "own_minus_common_error": _standard_error(further),
+            }
+            tables.append(pd.DataFrame(row))
+    return _sorted_by_source(tables, shares)
+
+
+@recipe(files=[CAPTIONS, LABELS, COCO_RATIOS])
+def coco_caption_pairs() -> pd.DataFrame:
+    """Images by object, gender, and whom the Baseline and Equalizer call them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each combination. "(every image)" stands for any object.
+
+        - `reader`: how the captions are read, by "our word lists" or by the rule of
+          the "released script".
+        - `object`, `gender`: what the labels say.
+        - `baseline_ft`, `equalizer`: what the model's caption says: "man", "woman", or
+          "other" where it names no gender or both.
+        - `images`: how many there are.
+    """
+    captions, labels = _captioned()
+    objects = objects_but_person()
+    there = labels[objects].assign(**{EVERY: True})[[EVERY, *objects]]
+    calls = (*GENDERS, "other")
+
+    tables = []
+    for name, reader in (("our word lists", OURS), ("released script", RELEASED)):
+        called = {}
+        for model in ("baseline_ft", "equalizer"):
+            one = _names_one_gender(captions[model], reader)
+            man = reader.gender(captions[model])["man"].to_numpy()
+            called[model] = np.where(one, np.where(man, *GENDERS), "other")
+        keys = pd.DataFrame({"gender": labels["gender"], **called})
+        combinations = pd.MultiIndex.from_product(
+            [GENDERS, calls, calls], names=keys.columns
+        )
+        sums = there.groupby([keys[column] for column in keys]).sum()
+        counts = sums.reindex(combinations, fill_value=0).T.rename_axis("object")
+        images = counts.stack(keys.columns.tolist(), future_stack=True)
+        table = images.rename("images").reset_index()
+        table.insert(0, "reader", name)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _shares_of_men() -> dict[str, float]:
+    """Return the shares of men of `coco_caption_shares`, by where they come from."""
+    released = coco_mals().set_index("object")["training_share"]
+    shares = {"public file": _share_of_men(), **_OVEN_SHARES}
+    shares["released shares"] = released["person"]
+    return shares
+
+
+def _means_by_share(
+    captions: pd.DataFrame,
+    model: str,
+    *,
+    labels: pd.DataFrame,
+    shares: dict[str, float],
+    pictures: np.ndarray | None = None,
+) -> dict[tuple[str, str], np.ndarray]:
+    """Return measures by the source of the share of men.
+
+    They are those of `coco_caption_shares`, and the two rates of wrong genders. T->A
+    and the rates are those of these pictures, if pictures are given.
+    """
+    objects = _objects_named_often(captions, OURS)
+    all_objects = objects_but_person()
+    totals, totals_of_all = (
+        _totals(
+            _features(captions[model], labels, names, reader=OURS, pictures=pictures)
+        )
+        for names in (objects, all_objects)
+    )
+
+    means_by_share = {}
+    for source, share in shares.items():
+        means = _means(totals, _lean(objects, men=share))
+        means_of_all = _means(totals_of_all, _lean(all_objects, men=share))
+        for measure in ("T->A", "T->A excess"):
+            means[f"{measure}, all objects"] = means_of_all[measure]
+        for gender, measure in zip(GENDERS, _RATES, strict=True):
+            means[measure] = totals["wrong", gender] / totals["one", gender]
+        for measure, values in means.items():
+            means_by_share[source, measure] = values
+    return means_by_share
+
+
+def _sorted_by_source(
+    tables: list[pd.DataFrame], shares: dict[str, float]
+) -> pd.DataFrame:
     return pd.concat(tables).sort_values(
         "source",
         key=lambda names: names.map(list(shares).index),
@@ -392,7 +325,7 @@ def coco_caption_shares() -> pd.DataFrame:
     )
 
 
-def _objects_named_often(captions: pd.DataFrame, reader: _Reader) -> list[str]:
+def _objects_named_often(captions: pd.DataFrame, reader: Reader) -> list[str]:
     named = reader.objects(captions["baseline_ft"], objects_but_person()).sum()
     return list(named.index[named >= _NAMED_OFTEN])
 
@@ -422,7 +355,7 @@ def _means(
     return means
 
 
-def _amplification(reader: _Reader, models: tuple[str, ...]) -> pd.DataFrame:
+def _amplification(reader: Reader, models: tuple[str, ...]) -> pd.DataFrame:
     """Return the measures of these models, and how they change from the first."""
     captions, labels = _captioned()
     objects = _objects_named_often(captions, reader)
@@ -463,14 +396,29 @@ def _captioned() -> tuple[pd.DataFrame, pd.DataFrame]:
     return captions.reset_index(drop=True), labels
 
 
+def _names_one_gender(captions: pd.Series, reader: Reader) -> np.ndarray:
+    called = reader.gender(captions)
+    return (called["man"] ^ called["woman"]).to_numpy()
+
+
 def _features(
-    captions: pd.Series, labels: pd.DataFrame, objects: list[str], *, reader: _Reader
+    captions: pd.Series,
+    labels: pd.DataFrame,
+    objects: list[str],
+    *,
+    reader: Reader,
+    pictures: np.ndarray | None = None,
 ) -> dict[tuple[str, str], np.ndarray]:
-    """Return what `_measures` needs the sums of, each images x columns, by gender."""
+    """Return what `_measures` needs the sums of, each images x columns, by gender.
+
+    `pictures` are those whose captions' genders count; if there are none, all do.
+    """
     there = labels[objects].to_numpy(dtype=bool)
     named = reader.objects(captions, objects).to_numpy()
     called = reader.gender(captions)
-    called_one_gender = (called["man"] ^ called["woman"]).to_numpy()[:, None]
+    called_one_gender = _names_one_gender(captions, reader)[:, None]
+    if pictures is not None:
+        called_one_gender = called_one_gender & pictures[:, None]
 
     features = {}
     for gender in GENDERS:

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from fairlib.recipes import captions
+from fairlib.recipes import caption_words as captions
 
 GENDERS = [
     ("a man holding an umbrella", True, False),

@@ -11,7 +11,7 @@ import fairlib
 from fairlib import amplification as amp
 from fairlib.recipes import captions as captioned
 from fairlib.recipes import wang2021 as paper
-from fairlib.recipes.captions import read_gender, read_objects
+from fairlib.recipes.caption_words import read_gender, read_objects
 
 OBJECTS = ["bed", "tie", "dog"]
 
@@ -361,6 +361,199 @@ def test_bundled_means_of_captions_agree_with_the_bundled_table_by_object():
     for column in ("value", "standard_error", "change", "change_error"):
         there = both[f"{column}_there"].to_numpy()
         assert both[column].to_numpy() == pytest.approx(there, rel=1e-6)
+
+
+def t_to_a_by_hand(rows, lean):
+    """Return T->A, its blind part and its excess as means over objects, with loops.
+
+    `rows` are the labels and the gender that each caption names; `lean` is +1 for an
+    object that goes with men, and -1 for one that goes with women.
+    """
+    rate = {}
+    for gender in ("man", "woman"):
+        calls = [row["called"] for row in rows if row["gender"] == gender]
+        rate[gender] = sum(call != gender for call in calls) / len(calls)
+
+    values, blind = [], []
+    for name, sign in lean.items():
+        beside = [row for row in rows if row[name]]
+        step = expected = 0.0
+        for row in beside:
+            towards_men = 1 if row["gender"] == "woman" else -1
+            step += towards_men * (row["called"] != row["gender"])
+            expected += towards_men * rate[row["gender"]]
+        values.append(sign * step / len(beside))
+        blind.append(sign * expected / len(beside))
+    value, blind = np.mean(values), np.mean(blind)
+    return {"T->A": value, "T->A blind": blind, "T->A excess": value - blind}
+
+
+def test_captioners_are_compared_on_the_same_pictures_as_loops_would(originals):
+    labels, captions = originals
+    labels = labels.set_index("image_id").loc[captions["image_id"]].reset_index()
+    called = {}
+    for model in ("baseline_ft", "equalizer"):
+        sentences = captions[model].str.replace("a man and a woman", "both")
+        named = sentences.str.extract(r"^a (man|woman)")[0]
+        called[model] = named.fillna("neither").tolist()
+
+    def rows(model, pictures):
+        return [
+            labels.loc[place].to_dict() | {"called": called[model][place]}
+            for place in pictures
+        ]
+
+    genders = {"man", "woman"}
+    own = {
+        model: [place for place in range(400) if called[model][place] in genders]
+        for model in called
+    }
+    common = [place for place in own["baseline_ft"] if place in own["equalizer"]]
+    assert 50 < len(common) < min(map(len, own.values()))
+
+    # With a share of men of .6, ties go with men; beds and dogs go with women.
+    lean = {"bed": -1, "tie": 1, "dog": -1}
+    before = t_to_a_by_hand(rows("baseline_ft", common), lean)
+    after = t_to_a_by_hand(rows("equalizer", common), lean)
+    own_before = t_to_a_by_hand(rows("baseline_ft", own["baseline_ft"]), lean)
+    own_after = t_to_a_by_hand(rows("equalizer", own["equalizer"]), lean)
+
+    table = captioned.coco_caption_shares_common()
+    table = table[(table["share_of_men"] == 0.6) & (table["model"] == "equalizer")]
+    table = table[table["source"] == "released shares"].set_index("measure")
+    assert table["pictures"].eq(len(common)).all()
+    for measure in before:
+        row = table.loc[measure]
+        assert row["baseline"] == pytest.approx(before[measure])
+        assert row["value"] == pytest.approx(after[measure])
+        change = after[measure] - before[measure]
+        assert row["change"] == pytest.approx(change)
+        own_change = own_after[measure] - own_before[measure]
+        assert row["own_minus_common"] == pytest.approx(own_change - change)
+
+    # One picture is left out at a time: the ordinary jackknife of the paired change,
+    # and of how much it differs from the change on the captioners' own pictures.
+    changes, further = [], []
+    for left_out in range(400):
+        kept = {
+            name: [place for place in places if place != left_out]
+            for name, places in {**own, "common": common}.items()
+        }
+        excess = {
+            (model, pictures): t_to_a_by_hand(rows(model, kept[pictures]), lean)[
+                "T->A excess"
+            ]
+            for model in own
+            for pictures in (model, "common")
+        }
+        change = excess["equalizer", "common"] - excess["baseline_ft", "common"]
+        own_change = excess["equalizer", "equalizer"]
+        own_change -= excess["baseline_ft", "baseline_ft"]
+        changes.append(change)
+        further.append(own_change - change)
+    row = table.loc["T->A excess"]
+    for column, values in (
+        ("change_error", changes),
+        ("own_minus_common_error", further),
+    ):
+        jackknife = np.sqrt(399 * np.var(values))
+        assert row[column] == pytest.approx(jackknife, rel=0.05)
+
+
+def test_pairs_of_captions_are_counted_as_a_loop_would(originals):
+    labels, captions = originals
+    table = captioned.coco_caption_pairs()
+    keys = ["object", "gender", "baseline_ft", "equalizer"]
+    ours = table[table["reader"] == "our word lists"].set_index(keys)["images"]
+    assert len(table) == 2 * len(ours) == 2 * 4 * 2 * 9
+
+    by_image = labels.set_index("image_id")
+    counted = dict.fromkeys(ours.index, 0)
+    calls = {"a man": "man", "a woman": "woman"}
+    for image, *sentences in captions[["image_id", "baseline_ft", "equalizer"]].values:
+        said = [
+            calls.get(sentence.split(" with ")[0].split(" on ")[0], "other")
+            for sentence in sentences
+        ]
+        row = by_image.loc[image]
+        for name in (paper.EVERY, *OBJECTS):
+            if name == paper.EVERY or row[name]:
+                counted[(name, row["gender"], *said)] += 1
+    assert ours.to_dict() == counted
+
+
+def test_bundled_comparisons_on_common_pictures_follow_from_the_bundled_pairs():
+    pairs = fairlib.load("coco_caption_pairs", source="bundled")
+    pairs = pairs[pairs["reader"] == "our word lists"]
+    counts = fairlib.load("coco_captions", source="bundled")
+    counts = counts.set_index(["model", "object", "gender"])
+    for model in ("baseline_ft", "equalizer"):
+        summed = pairs.groupby(["object", "gender", model])["images"].sum().unstack()
+        expected = counts.loc[model].loc[summed.index]
+        for who in ("man", "woman"):
+            of_one = expected[f"called_{who}"] - expected["called_both"]
+            assert (summed[who] == of_one).all()
+        assert (summed.sum(axis=1) == expected["there"]).all()
+
+    called_one = (pairs[["baseline_ft", "equalizer"]] != "other").all(axis=1)
+    common = pairs[called_one]
+    every = common["object"] == paper.EVERY
+    assert common.loc[every, "images"].sum() == 6732
+
+    training = fairlib.load("coco_training", source="bundled").set_index("object")
+    share_of_men = training["men"] / training["images"]
+    by_object = fairlib.load("coco_caption_amplification", source="bundled")
+    often = by_object["object"].unique()[1:]
+    assert len(often) == 52
+    table = fairlib.load("coco_caption_shares_common", source="bundled")
+    table = table[table["model"] == "equalizer"].set_index("measure")
+    assert table["pictures"].eq(6732).all()
+
+    for model, column in (("baseline_ft", "baseline"), ("equalizer", "value")):
+        cells = common.groupby(["object", "gender", model])["images"].sum().unstack()
+        people = cells.sum(axis=1).unstack()
+        called_other = pd.DataFrame(
+            {
+                "man": cells["woman"].unstack()["man"],
+                "woman": cells["man"].unstack()["woman"],
+            }
+        )
+        rates = called_other.loc[paper.EVERY] / people.loc[paper.EVERY]
+        assert table.loc["women called men", column].iloc[0] == pytest.approx(
+            rates["woman"]
+        )
+        step = called_other["woman"] - called_other["man"]
+        blind = people["woman"] * rates["woman"] - people["man"] * rates["man"]
+        means = {"T->A": step, "T->A blind": blind, "T->A excess": step - blind}
+        for measure, sums in means.items():
+            per_picture = sums / people.sum(axis=1)
+            for _, row in table.loc[measure].iterrows():
+                for name, objects in (
+                    (measure, often),
+                    (f"{measure}, all objects", per_picture.index.drop(paper.EVERY)),
+                ):
+                    if name not in table.index:
+                        continue
+                    rows = table.loc[name].set_index("share_of_men")
+                    found = rows.loc[row["share_of_men"], column]
+                    with_men = share_of_men[objects] > row["share_of_men"]
+                    signs = np.where(with_men, 1, -1)
+                    expected = (signs * per_picture[objects]).mean()
+                    assert found == pytest.approx(expected)
+
+
+def test_the_fall_of_the_excess_is_shown_only_on_each_captioner_s_own_pictures():
+    own = fairlib.load("coco_caption_shares", source="bundled")
+    common = fairlib.load("coco_caption_shares_common", source="bundled")
+    excess = ["T->A excess", "T->A excess, all objects"]
+    for table, shown in ((own, 8), (common, 0)):
+        rows = table[table["model"] == "equalizer"]
+        rows = rows[rows["measure"].isin(excess)]
+        assert len(rows) == 8 and (rows["change"] < 0).all()
+        z = rows["change"] / rows["change_error"]
+        assert (z < -1.96).sum() == shown
+    rows = common[(common["model"] == "equalizer") & common["measure"].isin(excess)]
+    assert (rows["own_minus_common"] / rows["own_minus_common_error"] < -3.9).all()
 
 
 def test_bundled_mals_is_the_released_value():
