@@ -296,9 +296,17 @@ def _measure(
         )
         return _Measured(rows=rows, world=world, notes=notes)
 
-    wide, _, _ = observed(examples, metrics, False, rng)
+    # Intervals have random numbers of their own. How many they need depends on the
+    # order of the names, and the draws of the tests must not.
+    of_intervals, of_tests = rng.spawn(2)
+    wide, _, _ = observed(examples, metrics, False, of_intervals)
     resampled = replicated(
-        examples, metrics, wide, kind="bootstrap", replicates=replicates, rng=rng
+        examples,
+        metrics,
+        wide,
+        kind="bootstrap",
+        replicates=replicates,
+        rng=of_intervals,
     )
     for key, value in exact.items():
         shift = value - wide[key][0] if np.isfinite(value) else 0.0
@@ -317,7 +325,7 @@ def _measure(
 
     def draw(size: int) -> ndarray:
         drawn = replicated(
-            examples, metrics, wide, kind="null", replicates=size, rng=rng
+            examples, metrics, wide, kind="null", replicates=size, rng=of_tests
         )
         return np.column_stack([drawn[key] for key in exact])
 

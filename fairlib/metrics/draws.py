@@ -173,7 +173,8 @@ def _parts_of_table(
     """Return the parts of a table (groups, profiles) in which counts are exchanged.
 
     There is one for each value of what is given, as the numbers of its rows and columns
-    that are not empty.
+    that are not empty. Parts, rows and columns are ordered by their counts, so that the
+    same random numbers lead to the same tables whatever the groups are called.
     """
     profiles = table.shape[1]
     fixed = examples.need(given)[:profiles] if given else np.zeros(profiles)
@@ -181,12 +182,21 @@ def _parts_of_table(
     parts = []
     for value in np.unique(fixed):
         in_part = table.any(axis=0) & (fixed == value)
-        rows, columns = np.ix_(table[:, in_part].any(axis=1), in_part)
+        rows = np.flatnonzero(table[:, in_part].any(axis=1))
+        columns = np.flatnonzero(in_part)
 
         # In a table with one row nothing can change, and SciPy's draws go below 0.
         if min(rows.size, columns.size) > 1:
-            parts.append((rows, columns))
-    return parts
+            part = table[np.ix_(rows, columns)]
+            by_count = np.ix_(rows[_by_counts(part)], columns[_by_counts(part.T)])
+            parts.append(by_count)
+    return sorted(parts, key=lambda part: np.sort(table[part].sum(axis=1)).tolist())
+
+
+def _by_counts(table: ndarray) -> ndarray:
+    """Return the order of rows by their sums, and of equal sums by their counts."""
+    keys = np.column_stack([table.sum(axis=1), np.sort(table, axis=1)])
+    return np.lexsort(keys.T[::-1])
 
 
 def _exchanged_terms(

@@ -380,3 +380,35 @@ def test_the_page_has_the_chapter_with_words_for_what_is_more_than_chance():
         "male" in text
     )
     assert all("scope" in attributes for attributes in page.all("th"))
+
+
+@pytest.mark.parametrize("order", ["edcba", "cabed"])
+def test_p_values_do_not_depend_on_what_groups_and_classes_are_called(order):
+    """The draws are made in the order of counts, not in that of names."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(
+        {
+            "g": rng.choice(list("abcde"), 900, p=[0.1, 0.15, 0.2, 0.25, 0.3]),
+            "label": rng.choice(["no", "yes"], 900),
+        }
+    )
+    frame["prediction"] = np.where(rng.random(900) < 0.75, frame["label"], "no")
+    columns = {"group": "g", "label": "label", "prediction": "prediction"}
+    key = ["metric", "class", "group"]
+    before = fairlib.audit(frame, **columns, positive="yes").metrics
+
+    other_names = frame.assign(g=frame["g"].map(dict(zip("abcde", order, strict=True))))
+    other_names = other_names.replace({"no": "z: no"})
+    after = fairlib.audit(other_names, **columns, positive="yes").metrics
+
+    # Where a metric has a row for a group, the group has another name now.
+    is_of_all = ~before["group"].isin(list("abcde"))
+    assert is_of_all.sum() >= 5
+    before, after = (
+        table[~table["group"].isin(list("abcde"))].set_index(key)[["value", "p"]]
+        for table in (before, after)
+    )
+    after = after.loc[before.index]
+    unsigned = np.isclose(before["value"], after["value"])
+    assert unsigned.sum() >= 5
+    assert before["p"][unsigned].equals(after["p"][unsigned])
