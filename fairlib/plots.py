@@ -120,8 +120,9 @@ def save(figure: Figure, name: str, *, caption: str) -> Figure:
     """Write a figure to `figures/`, as PNG and as SVG, and close it.
 
     The PNG shows the caption below the axes. The SVG carries the caption as its
-    description, for pages that print the caption as text. A figure that shows simulated
-    or invented data says so in the SVG too, in a short label below the axes.
+    description, for pages that print the caption as text, and the finding above the
+    figure as its title, which pages give in place of the picture. A figure that shows
+    simulated or invented data says so in the SVG too, in a short label below the axes.
 
     Parameters
     ----------
@@ -160,7 +161,11 @@ def save(figure: Figure, name: str, *, caption: str) -> Figure:
     for axes in figure.axes:
         axes.set_position(np.round(axes.get_position(original=True).bounds, 6))
 
-    # The SVG is the figure without the caption, cut off below the label.
+    # The SVG is the figure without the caption, cut off below the label. It carries the
+    # finding and the caption as text, for those who cannot see it.
+    facts = {"Date": None, "Description": caption}
+    if figure.get_suptitle():
+        facts["Title"] = " ".join(figure.get_suptitle().split())
     label = _label_of(caption)
     label_height = _LABEL_HEIGHT if label else 0
     text = figure.text(
@@ -174,7 +179,7 @@ def save(figure: Figure, name: str, *, caption: str) -> Figure:
     write_svg = partial(
         figure.savefig,
         format="svg",
-        metadata={"Date": None, "Description": caption},
+        metadata=facts,
         dpi=_DOTS_PER_INCH,
         bbox_inches=Bbox.from_bounds(
             0, added - label_height, width, height + label_height

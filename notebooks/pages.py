@@ -71,8 +71,21 @@ def caption(figure: Path) -> str:
     return " ".join(description.text.split())
 
 
-def in_short(text: str) -> str:
-    """Return the first sentence of a caption: the words in place of a picture."""
+def in_place(figure: Path) -> str:
+    """Return the words in place of a picture, for those who cannot see it.
+
+    They are the finding above the figure. A figure without one, such as a drawing of a
+    definition, is described by the first sentence of its caption.
+    """
+    title = ElementTree.parse(figure).find(
+        ".//{*}Work/{http://purl.org/dc/elements/1.1/}title"
+    )
+    words = title.text if title is not None else first_sentence(caption(figure))
+    return words.replace("$", "")
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a caption."""
     return re.split(r"(?<=[^.\d][.:]) (?=[A-Z])", text.replace("$", ""))[0]
 
 
@@ -86,7 +99,7 @@ def figure_lines(figure: Path, *, address: str) -> str:
     phones, if there is one, takes the place of the figure on narrow screens.
     """
     text = caption(figure)
-    words = in_short(text).replace('"', "&quot;").replace("[", "(").replace("]", ")")
+    words = in_place(figure).replace('"', "&quot;").replace("[", "(").replace("]", ")")
     picture = f"![{words}]({address}/{figure.name})"
 
     narrow = figure.with_stem(f"{figure.stem}{NARROW}")

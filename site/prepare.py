@@ -29,7 +29,7 @@ from fairlib import atlas, coverage, ledger
 from fairlib.data import FIGURES, ROOT
 
 sys.path.insert(0, str(ROOT / "notebooks"))
-from pages import NARROW, SAVED, WIDEST_PHONE, caption, in_short
+from pages import NARROW, SAVED, WIDEST_PHONE, caption, in_place
 
 HERE = Path(__file__).resolve().parent
 NOTEBOOKS = ROOT / "notebooks"
@@ -99,12 +99,12 @@ def to_root(name: str) -> str:
 def figure_html(figure: Path, *, above: str = "../") -> str:
     """Return a figure as HTML: its SVG, linked, with its caption as text.
 
-    The first sentence of the caption is the text in place of the picture. `above` is
-    the way from the page to the folder above `figures`. On phones the figure's narrow
+    The finding is the text in place of the picture. `above` is the way from the page to
+    the folder above `figures`. On phones the figure's narrow
     variant is shown, if there is one.
     """
     text = caption(figure)
-    short = in_short(text)
+    words = in_place(figure)
     caption_html = re.sub(
         r"\$(.+?)\$",
         lambda formula: mathml(unescape(formula[1])),
@@ -118,7 +118,7 @@ def figure_html(figure: Path, *, above: str = "../") -> str:
     address = f"{above}{folder}/{figure.name}"
     # Not lazy: a picture that waits to be seen is left out when the page is printed.
     picture = (
-        f'<img src="{address}" alt="{escape(short)}" width="{width}" height="{height}">'
+        f'<img src="{address}" alt="{escape(words)}" width="{width}" height="{height}">'
     )
     narrow = figure.with_stem(f"{figure.stem}{NARROW}")
     if narrow.exists():

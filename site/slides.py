@@ -20,7 +20,15 @@ from fairlib.data import FIGURES, ROOT
 
 sys.path.insert(0, str(ROOT / "notebooks"))
 from mathematics import mathml
-from pages import SAVED, caption, figures_of, in_short, lessons, title_of
+from pages import (
+    SAVED,
+    caption,
+    figures_of,
+    first_sentence,
+    in_place,
+    lessons,
+    title_of,
+)
 
 BUILT = ROOT / "build" / "slides"
 STYLE = """
@@ -60,10 +68,10 @@ def html_of(text: str) -> str:
 
 def figure_of(name: str) -> str:
     """Return a figure with the beginning of its caption as HTML."""
-    words = escape(in_short(caption(FIGURES / f"{name}.svg")))
+    figure = FIGURES / f"{name}.svg"
     return (
-        f'<figure><img src="figures/{name}.svg" alt="{words}">'
-        f"<figcaption>{words}</figcaption></figure>"
+        f'<figure><img src="figures/{name}.svg" alt="{escape(in_place(figure))}">'
+        f"<figcaption>{escape(first_sentence(caption(figure)))}</figcaption></figure>"
     )
 
 

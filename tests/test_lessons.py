@@ -105,7 +105,7 @@ def numbers_in(text):
     text = re.sub(rf"\b{place.lower()} \d[\w.]*(?:(?:, | and | to )\d\w*)*", "", text)
     text = re.sub(r"\b95[ \u00a0]?%|\b(?:19|20)\d\d\b", "", text)
     text = re.sub(r"^\s*\d+\. ", "", text, flags=re.MULTILINE)
-    return re.findall(r"(?<![\w.])[−-]?\d[\d.,]*(?!\w)", text)
+    return re.findall(r"(?<![\w.])[−-]?\.?\d[\d.,]*(?!\w)", text)
 
 
 def lines_of(cell):

@@ -1,4 +1,5 @@
 import re
+import runpy
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -10,6 +11,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from fairlib import Interval, plots
+from fairlib.data import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -89,6 +91,21 @@ def test_the_svg_has_its_caption_as_a_description_and_no_room_for_it(desk):
     assert "Shares" not in "".join(
         re.findall("<!--.*?-->", (desk / "a.svg").read_text())
     )  # text is drawn as paths
+
+
+def test_pages_have_the_finding_in_place_of_the_picture(desk):
+    """Who cannot see a figure learns what it shows, whatever lines it was set in."""
+    pages = runpy.run_path(str(ROOT / "notebooks" / "pages.py"))
+    caption = "Shares of $n$ people. Data: none."
+
+    plots.save(example(), "without", caption=caption)
+    assert pages["in_place"](desk / "without.svg") == "Shares of n people."
+
+    figure = example()
+    figure.suptitle("Half of them\nare $p < 5$ % & more")
+    plots.save(figure, "with", caption=caption)
+    assert pages["in_place"](desk / "with.svg") == "Half of them are p < 5 % & more"
+    assert pages["caption"](desk / "with.svg") == caption
 
 
 def test_a_page_for_phones_has_its_panels_below_each_other(desk):

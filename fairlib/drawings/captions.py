@@ -1,162 +1,111 @@
-"""The drawings of lesson 22: what two captioners amplify, and four shares of men."""
+"""The drawing of lesson 22: whom two captioners call men beside each object."""
 
 import numpy as np
 from matplotlib.figure import Figure
 from pandas import DataFrame
 
 from fairlib import plots
+from fairlib.drawings._findings import write_finding
 
-LEVELS = (
-    "Bias amplification of the Baseline and Equalizer, in both directions, on 10,840 "
-    "COCO pictures and 52 objects. The excess is the distance from the blind part to "
-    "the value. Each panel has its own scale. 95 % intervals over pictures, for each "
-    "model alone; the change is known more exactly, because both models describe the "
-    "same pictures. "
-    "Data: captions released with Hendricks et al. (2018), labels of COCO."
-)
-SHARES = (
-    "Change from the Baseline to Equalizer, for four shares of men among the training "
-    "pictures. First row: the share that the lesson uses first. Second and third row: "
-    "the ends of what fits Wang & Russakovsky's numbers about ovens. Last row: the "
-    'file of Lesson 08. A→T and the excess per error ("Per error"): 52 objects only. '
-    "Each panel has its own scale. 95 % intervals over 10,840 "
-    "pictures. "
-    "Data: captions released with Hendricks et al. (2018), labels of COCO."
+CALLED_MEN = (
+    "Whom two captioners call men beside 52 objects, each on its own pictures (its "
+    "caption names one gender); so an object's true share differs between the panels. "
+    "Colour and marker: by the training pictures. Across: true share of men in the "
+    "tested pictures (so an object that goes with men may lie left of one that goes "
+    "with women). Up: the step, which is the share called men minus the true share. "
+    "Dashed line: what random errors would give at the captioner's two usual rates. "
+    "Black edge and arrow: motorcycles and their excess. 95 % intervals for each "
+    "object alone, not corrected for their number. Data: captions released with "
+    "Hendricks et al. (2018), labels of COCO."
 )
 
-_NORMAL = 1.959964  # a normal variable stays within ± this in 95 % of cases
-_SHARES = ("used above", "ovens", "ovens", "Lesson 08")  # where they come from
-_CAPTIONERS = {"baseline_ft": "Baseline", "equalizer": "Equalizer"}
+_KINDS = {1: ("blue", "o", "with men"), -1: ("orange", "s", "with women")}
 
 
-def levels(public: DataFrame, *, narrow: bool = False) -> Figure:
-    """Draw both directions of bias amplification and their blind parts.
+def called_men(
+    by_object: dict[str, DataFrame],
+    *,
+    sign: np.ndarray,
+    usual: dict[str, DataFrame],
+    narrow: bool = False,
+) -> Figure:
+    """Draw how far two captioners move the share of men beside each object.
 
     Parameters
     ----------
-    public : DataFrame
-        Columns `value` and `standard_error`, by measure and model.
+    by_object : dict of DataFrame
+        For each captioner, a row for each object. Columns "true" (the share of men),
+        "step" (the share called men minus the true share), "wrong" (the share called
+        by the wrong gender) and "people" (how many there are).
+    sign : ndarray
+        1 for an object that goes with men, -1 for one that goes with women.
+    usual : dict of DataFrame
+        For each captioner, the shares of labelled men and women (rows) whom it calls
+        men and women over all pictures, in "man (share)" and "woman (share)".
     narrow : bool, default False
         Whether to draw for a phone.
 
     Returns
     -------
     Figure
-        A panel for each direction, a row for each captioner.
+        A panel for each captioner.
     """
-    figure, axes = plots.page(narrow, panels=(1, 2), heights=(2.2, 3.9))
-    titles = {
-        "A→T": "A→T: rises,\nbut stays below zero",
-        "T→A": "T→A: no change shown,\nthough both parts shrink",
-    }
-    places = np.arange(len(_CAPTIONERS))
-
-    for ax, (direction, title) in zip(axes, titles.items(), strict=True):
-        values = public.loc[direction].loc[list(_CAPTIONERS)]
-        blind = public.loc[f"{direction} blind"].loc[list(_CAPTIONERS)]
-        ax.hlines(
-            places,
-            blind["value"],
-            values["value"],
-            color=plots.COLOURS["orange"],
-            linewidth=4,
-            alpha=0.6,
-            label="excess",
-        )
-        for part, colour, marker, face, label in (
-            (blind, "grey", "s", "white", "blind part"),
-            (values, "blue", "o", plots.COLOURS["blue"], "value"),
-        ):
-            reach = _NORMAL * part["standard_error"]
-            plots.intervals(
-                places=places,
-                estimate=part["value"],
-                low=part["value"] - reach,
-                high=part["value"] + reach,
-                ax=ax,
-                colour=colour,
-                marker=marker,
-                markerfacecolor=face,
-                label=label,
-                horizontal=True,
-            )
-
-        ax.axvline(0, color="black", linewidth=0.8)
-        ax.set(
-            title=title,
-            yticks=places,
-            yticklabels=_CAPTIONERS.values(),
-            ylim=(1.6, -0.6),
-            xlabel=direction,
-        )
-        ax.locator_params(axis="x", nbins=5)
-
-    handles = axes[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside upper center", ncols=3)
-    return figure
-
-
-def shares(change: DataFrame, *, narrow: bool = False) -> Figure:
-    """Draw what changes between two captioners, by the share of men in training.
-
-    Parameters
-    ----------
-    change : DataFrame
-        Columns `change` and `margin`, by measure and share of men. A measure whose
-        name ends in ", all objects" is drawn beside the measure of 52 objects.
-    narrow : bool, default False
-        Whether to draw for a phone.
-
-    Returns
-    -------
-    Figure
-        A panel for each measure, a row for each share of men.
-    """
-    figure, axes = plots.page(narrow, panels=(2, 2), heights=(4.2, 7.2), sharey=True)
-    titles = {
-        "A→T": "A→T: a rise at all four",
-        "T→A": "T→A: a rise shown in 7 of 8",
-        "T→A excess": "T→A excess: a fall in all eight",
-        "T→A excess per error": "Per error: no change shown",
-    }
-    sets_of_objects = (
-        ("", "blue", "o", -0.15, "52 objects"),
-        (", all objects", "orange", "s", 0.15, "all 65 objects"),
+    figure, axes = plots.page(
+        narrow, panels=(1, 2), heights=(3.4, 6.4), sharex=True, sharey=True
     )
-    bottom = axes[-1:] if narrow else axes[-2:]
+    titles = {
+        "baseline_ft": "Baseline: too many men",
+        "equalizer": "Equalizer: smaller steps",
+    }
+    ends = np.array([0.3, 1.0])  # no share of men is smaller
 
-    for ax, (measure, title) in zip(axes, titles.items(), strict=True):
-        for ending, colour, marker, shift, label in sets_of_objects:
-            if measure + ending not in change.index:
-                continue
-            rows = change.loc[measure + ending]
-            plots.intervals(
-                places=np.arange(len(rows)) + shift,
-                estimate=rows["change"],
-                low=rows["change"] - rows["margin"],
-                high=rows["change"] + rows["margin"],
-                ax=ax,
-                colour=colour,
-                marker=marker,
-                label=label,
-                horizontal=True,
+    for ax, (model, title) in zip(axes, titles.items(), strict=True):
+        true = by_object[model]["true"]
+        step = by_object[model]["step"]
+        # The step is a mean of numbers: 1 or -1 for a wrong gender, 0 for a right one.
+        variance = by_object[model]["wrong"] - step**2
+        margin = 1.96 * np.sqrt(variance / by_object[model]["people"])
+        for kind, (colour, marker, label) in _KINDS.items():
+            rows = sign == kind
+            bars = ax.errorbar(
+                true[rows],
+                step[rows],
+                yerr=margin[rows],
+                fmt=marker,
+                markersize=3.5,
+                color=plots.COLOURS[colour],
+                elinewidth=0.7,
+                capsize=0,
+                label=f"{rows.sum()} objects go {label}",
             )
+            for line in bars.lines[2]:
+                line.set_alpha(0.35)
 
-        shares_of_men = change.loc[measure].index
-        named = zip(_SHARES, shares_of_men, strict=True)
-        ax.axvline(0, color="black", linewidth=0.8)
-        ax.set(
-            title=title,
-            yticks=np.arange(len(shares_of_men)),
-            yticklabels=[f"{source}: {share:.4f}" for source, share in named],
-            ylim=(len(shares_of_men) - 0.5, -0.5),
-        )
-        if ax in bottom:
-            ax.set_xlabel("change, Equalizer minus Baseline")
-        if narrow or ax in axes[::2]:
-            ax.set_ylabel("share of men")
-        ax.locator_params(axis="x", nbins=4, steps=[1, 2, 5, 10])
+        women_called_men = (1 - ends) * usual[model].loc["woman", "man (share)"]
+        men_called_women = ends * usual[model].loc["man", "woman (share)"]
+        blind = women_called_men - men_called_women
+        ax.plot(ends, blind, "--", color="black", label="what random errors would give")
+        ax.axhline(0, color="black", linewidth=0.8)
 
-    handles = axes[1].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside upper center", ncols=2)
+        share = true["motorcycle"]
+        point = share, step["motorcycle"]
+        start = share, np.interp(share, ends, blind)
+        highlight = {"markersize": 6, "markeredgecolor": "black", "zorder": 4}
+        ax.plot(*point, "o", color=plots.COLOURS["blue"], **highlight)
+        arrow = {"arrowstyle": "->", "color": "black", "shrinkA": 0, "shrinkB": 4}
+        ax.annotate("", point, xytext=start, arrowprops=arrow, zorder=4)
+        below = {"offset": (0, -24), "ha": "center"}
+        plots.note("motorcycle", start, edge=True, ax=ax, **below)
+
+        mean = f"{(sign * step).mean():.3f}".replace("-", "−").replace("0.", ".")
+        ax.set_title(f"{title},\nmean T→A {mean}")
+        ax.tick_params(labelbottom=True)
+        if narrow or ax is axes[0]:
+            ax.set_ylabel("step: share called men − true share")
+        if not narrow or ax is axes[1]:
+            ax.set_xlabel("true share of men beside the object")
+
+    axes[0].set_ylim(-0.28, 0.47)  # room for the legend
+    axes[1].legend(loc="upper left")
+    write_finding(figure, "Equalizer's steps are smaller, but its mean T→A is higher")
     return figure

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame, Series
 
 from fairlib import plots
@@ -16,16 +16,23 @@ DEFINITION = (
     "of all values. Data: {}."
 )
 ESTIMATES = (
-    "10,000 simulated samples of 500 pairs, half of them from government. Blue bar: "
-    "where 95 % of the estimates lie, counted from the true bias. Orange bar: the true "
-    "bias, plus and minus the mean half-width of the intervals. Data: {}."
+    "10,000 simulated samples of 500 pairs, half of them from government. Upper span: "
+    "the true bias, plus and minus the mean half-width of the intervals. Lower span: "
+    "where 95 % of the estimates lie, counted from the true bias. Data: {}."
+)
+POWER = (
+    "The 10,000 simulated samples once more: their estimates are shifted so that their "
+    "centre is the bias that one sample could have shown. Left arrow and colours: the "
+    "mean half-width. The bias uses our sample's half-width, which is a little below "
+    "average, hence 78 %. The printed shares compare each estimate with its own "
+    "half-width. Data: {}."
 )
 BOUNDS = (
-    "Estimates with their 95 % intervals, one simulated sample each, after Figure 1 "
-    "of the paper, which shows government only. Dashed: the true bias. Thin line: no "
-    "bias. Left: samples of 250, 500, 1,000, 1,500 and 2,000 pairs (logarithmic axis), "
-    "a tenth of them from the genre. Right: samples of 500 pairs, with shares of 0.1, "
-    "0.2, 0.3, 0.4 and 0.5. Data: {}."
+    "Estimates with their 95 % intervals, one simulated sample each, after Figure 1 of "
+    "the paper, which shows government only. Thin line: no bias. Left: samples of 250, "
+    "500, 1,000, 1,500 and 2,000 pairs, a tenth of them from the genre. Right: samples "
+    "of 500 pairs, with shares of 0.1, 0.2, 0.3, 0.4 and 0.5. With 500 pairs and a "
+    "share of 0.1, left and right show two samples of the same setting. Data: {}."
 )
 
 # With 250 pairs in each group, estimates are 0.2 / 250 apart. Bars span a whole
@@ -85,9 +92,12 @@ def definition(
             ax=ax,
         )
 
-    ticks = [-2, -0.8, 0, 0.8, 2] if narrow else [-2, -0.8, -0.4, 0, 0.4, 0.8, 2]
-    ax.set_xticks(ticks, [f"{tick:g}".replace("-", "−") for tick in ticks])
-    ax.set_xticks([-0.4, 0.4], minor=True)  # on a phone without numbers
+    ticks = [-2, -0.8, -0.4, 0, 0.4, 0.8, 2]
+    labels = [f"{tick:g}".replace("-", "−") for tick in ticks]
+    if narrow:  # neighbours would touch: two of them are written a line lower
+        labels[2] = f"\n{labels[2]}"
+        labels[4] = f"\n{labels[4]}"
+    ax.set_xticks(ticks, labels)
     ax.set(
         ylim=(0, 1.4 * top), xlabel="amortized disparity", ylabel="share of values (%)"
     )
@@ -101,10 +111,10 @@ def estimates(
     truth: float,
     *,
     near: float,
-    reach: float,
+    half_width: float,
     narrow: bool = False,
 ) -> Figure:
-    """Draw a histogram of estimates, and on top how far they and the intervals reach.
+    """Draw a histogram of estimates, and above it how far they and the intervals reach.
 
     Parameters
     ----------
@@ -114,7 +124,7 @@ def estimates(
         The bias of the population.
     near : float
         How far from the truth 95 % of the estimates are at most.
-    reach : float
+    half_width : float
         The mean half-width of the intervals.
     narrow : bool, default False
         Whether the figure is for a phone.
@@ -122,45 +132,125 @@ def estimates(
     Returns
     -------
     Figure
-        Two bars on top and the histogram below, over the same axis.
+        The histogram, and two spans above it.
     """
-    figure, (top, bottom) = plots.page(
-        narrow, panels=(2, 1), heights=(3.2, 3.2), height_ratios=[1, 3], sharex=True
+    figure, (ax,) = plots.page(narrow, heights=(3.2, 3.2))
+    heights, _, _ = ax.hist(
+        np.asarray(bias), bins=_edges(bias), color=plots.COLOURS["grey"]
     )
+    top = float(np.max(heights))
 
     spans = {
-        "95 % of the estimates": (truth - near, truth + near),
-        "true bias ± mean half-width": (truth - reach, truth + reach),
+        "95 % of the estimates": (1.35 * top, near),
+        "true bias ± mean half-width": (1.65 * top, half_width),
     }
-    for place, (label, ends) in enumerate(spans.items()):
-        top.plot(
-            ends,
-            [place, place],
-            color=list(plots.COLOURS.values())[place],
-            linewidth=6,
-            solid_capstyle="butt",
-        )
-        plots.note(label, (truth, place), offset=(0, 5), ha="center", ax=top)
+    for label, (height, distance) in spans.items():
+        ends = [truth - distance, truth + distance]
+        ax.plot(ends, [height, height], color="black", marker="|", markersize=9)
+        plots.note(label, (truth, height), offset=(0, 4), ha="center", ax=ax)
 
-    top.set(ylim=(-0.4, 2.1), yticks=[])
-    top.tick_params(axis="x", length=0)
-    top.spines[["left", "bottom"]].set_visible(False)
-    write_finding(figure, "The half-width is almost twice what these estimates need")
+    ax.plot([truth, truth], [0, 1.28 * top], color=_TRUTH, linestyle="--")
+    ax.plot([0, 0], [0, 1.28 * top], color="black", linewidth=0.8)
+    place = 1.13 * top
+    plots.note("no bias", (0, place), offset=(-5, 0), ha="right", ax=ax)
+    plots.note("true bias", (truth, place), offset=(5, 0), color=_TRUTH, ax=ax)
 
-    edges = np.arange(np.min(bias) - 0.5 * _STEP, np.max(bias) + _BAR, _BAR)
-    heights, _, _ = bottom.hist(
-        np.asarray(bias), bins=edges, color=plots.COLOURS["sky"]
-    )
-    bottom.axvline(truth, color=_TRUTH, linestyle="--")
-    bottom.axvline(0, color="black", linewidth=0.8)
-    top_of_bars = float(np.max(heights))
-    height = 1.1 * top_of_bars
-    plots.note("no bias", (0, height), offset=(-5, 0), ha="right", ax=bottom)
-    plots.note("true bias", (truth, height), offset=(5, 0), color=_TRUTH, ax=bottom)
-    bottom.set(
-        ylim=(0, 1.25 * top_of_bars),
+    ax.set(
+        ylim=(0, 1.9 * top),
+        yticks=np.arange(0, top, 200),
         xlabel="estimated bias against government",
         ylabel="samples",
+    )
+    ax.spines["left"].set_bounds(0, top)
+    write_finding(figure, "The half-width is almost twice what these estimates need")
+    return figure
+
+
+def power(
+    estimates: ArrayLike,
+    *,
+    bias: float,
+    half_width: float,
+    share: float,
+    narrow: bool = False,
+) -> Figure:
+    """Draw which samples would show a larger bias.
+
+    Parameters
+    ----------
+    estimates : array_like of float
+        The estimates of many samples if the true bias were `bias`.
+    bias : float
+        The true bias.
+    half_width : float
+        The mean half-width of the samples.
+    share : float
+        The share of the samples that show the bias.
+    narrow : bool, default False
+        Whether the figure is for a phone.
+
+    Returns
+    -------
+    Figure
+        A histogram in two colours, and the two terms of the bias above it.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(2.9, 3.2))
+    values = np.asarray(estimates)
+    # The bars begin at the half-width, so that each of them has one colour.
+    first = np.floor((np.min(values) - half_width) / _BAR)
+    last = np.ceil((np.max(values) - half_width) / _BAR)
+    edges = half_width + _BAR * np.arange(first, last + 1)
+    is_above = values > half_width
+    heights, _, _ = ax.hist(
+        [values[is_above], values[~is_above]],
+        bins=edges,
+        stacked=True,
+        color=[plots.COLOURS["green"], "#D0D0D0"],
+        linewidth=0,  # white edges would cover the lowest bars
+    )
+    top = float(np.max(heights))
+    ax.text(bias + 0.022, 0.75 * top, f"{100 * share:.0f} %\nshow the bias")
+    ax.text(
+        half_width - 0.026,
+        0.27 * top,
+        f"{100 * (1 - share):.0f} %\ndo not",
+        horizontalalignment="right",
+    )
+
+    line_height = 1.28 * top
+    ax.plot([bias, bias], [0, line_height], color=_TRUTH, linestyle="--")
+    for place in (0, half_width):
+        ax.plot([place, place], [0, line_height], color="black", linewidth=0.8)
+    height = 1.18 * top
+    for start, end in ((0, half_width), (half_width, bias)):
+        ax.annotate(
+            "",
+            (end, height),
+            xytext=(start, height),
+            arrowprops={
+                "arrowstyle": "<->",
+                "color": "black",
+                "shrinkA": 0,
+                "shrinkB": 0,
+            },
+        )
+    middle = half_width / 2
+    plots.note("half-width", (middle, height), offset=(0, 4), ha="center", ax=ax)
+    step = "0.84 standard errors"
+    plots.note(step, (half_width, line_height), offset=(-5, 3), ax=ax)
+    note = f"bias {bias:.3f}"
+    plots.note(note, (bias, height), offset=(5, -3), color=_TRUTH, ax=ax)
+
+    ax.set(
+        ylim=(0, 1.45 * top),
+        yticks=np.arange(0, top, 200),
+        xlabel="estimated bias against government",
+        ylabel="samples",
+    )
+    ax.spines["left"].set_bounds(0, top)
+    percent = f"{100 * share:.0f} %"
+    write_finding(
+        figure, f"If the bias were {bias:.3f}, {percent} of samples would show it"
     )
     return figure
 
@@ -187,7 +277,7 @@ def bounds(intervals: DataFrame, truth: Series, *, narrow: bool = False) -> Figu
     figure, axes = plt.subplots(
         len(genres),
         2,
-        figsize=(plots.NARROW if narrow else plots.WIDTH, 4.8),
+        figsize=(plots.NARROW if narrow else plots.WIDTH, 4.6),
         sharey=True,
         sharex="col",
     )
@@ -197,24 +287,27 @@ def bounds(intervals: DataFrame, truth: Series, *, narrow: bool = False) -> Figu
         for ax, panel in zip(pair, ("n", "gamma"), strict=True):
             shown = of_genre[of_genre["panel"] == panel]
             _intervals_and_truth(ax, shown, x=panel, truth=truth[genre])
+            _name_truth(ax, between=shown[panel].iloc[-2:], truth=truth[genre])
         pair[0].set_ylabel(f"bias against\n{genre}")
 
     left, right = axes[-1]
-    plots.log_axis([250, 500, 1000, 2000], axis="x", ax=left)
+    sizes = [250, 500, 1000, 1500, 2000]
+    written = [250, 1000, 2000] if narrow else sizes  # others would touch on a phone
+    labels = [f"{size:,}" if size in written else "" for size in sizes]
+    left.set_xticks(sizes, labels)
     left.set_xlabel("annotated pairs n")
     right.set_xlabel("share of the genre")
-    right.set_xticks([0.1, 0.3, 0.5])
+    right.set_xticks([0.1, 0.2, 0.3, 0.4, 0.5])
 
-    plots.note(
-        "true bias",
-        (0.5, truth[genres[0]]),
-        offset=(0, 22),
-        ha="right",
-        color=_TRUTH,
-        ax=axes[0, 1],
+    write_finding(
+        figure, "Every one of these intervals contains the true bias and zero"
     )
-    write_finding(figure, "Every interval contains the true bias. None excludes zero.")
     return figure
+
+
+def _edges(bias: ArrayLike) -> NDArray:
+    """Return the edges of the bars of a histogram of estimates."""
+    return np.arange(np.min(bias) - 0.5 * _STEP, np.max(bias) + _BAR, _BAR)
 
 
 def _intervals_and_truth(ax: Axes, shown: DataFrame, *, x: str, truth: float) -> None:
@@ -228,3 +321,20 @@ def _intervals_and_truth(ax: Axes, shown: DataFrame, *, x: str, truth: float) ->
     )
     ax.axhline(truth, color=_TRUTH, linestyle="--")
     ax.axhline(0, color="black", linewidth=0.6)
+
+
+def _name_truth(ax: Axes, *, between: Series, truth: float) -> None:
+    """Write "true bias" at the line of the true bias, between the last two intervals.
+
+    The words stand above the intervals if the bias is positive, and else below them.
+    """
+    before, last = between
+    ax.annotate(
+        "true bias",
+        ((before + last) / 2, truth),
+        xytext=(last, 0.18 if truth > 0 else -0.18),
+        horizontalalignment="right",
+        verticalalignment="center",
+        color=_TRUTH,
+        arrowprops={"arrowstyle": "-", "color": _TRUTH, "linewidth": 0.8},
+    )

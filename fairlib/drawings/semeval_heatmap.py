@@ -1,38 +1,37 @@
-"""The figures of lesson 06: draws of a p-value, and the heatmaps of sentiment."""
+"""The figures of lesson 06: limits of p-values, and the heatmaps of sentiment."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from numpy.typing import NDArray
 from pandas import DataFrame
 
 from fairlib import plots
 from fairlib.drawings._cells import frame, frame_style, shorten_numbers
 from fairlib.drawings._findings import write_finding
 
-DRAWS = (
-    "Histogram: difference between the mean probabilities of 'positive' for female and "
-    "for male names, after 10,000 exchanges of names. Lines: the real difference, and "
-    "as far on the other side. Curves: p after m draws, for ten people. Word counts "
-    "with logistic regression, 100 names a group, 60 templates, three classes. Data: a "
-    "model trained here on tweets; its outputs for the paper's released suite."
+FIVE_TESTS = (
+    "Five p-values of one column of the heatmap, Nationality on SemEval-3. Blue: p, "
+    "with three standard errors on each side (9,999 draws). Orange: the limit. Here "
+    "the answer is yes if the bar is left of the limit, no if it is right of the "
+    "limit, and undecided if it crosses the limit. Data: means of three seeds of our "
+    "models, trained on tweets; their outputs for the paper's released suite."
 )
 HEATMAPS = (
     "Metrics for the positive class, mean of three seeds. Shade: value over the "
     "largest of its row. Solid frame: yes, more than exchanges give. Dashed frame: "
     "undecided. No frame: no. 128 tests, each with 9,999 exchanges among terms that "
     "fill the same templates; the limits are about 1 %. n: 40 (SemEval-2) or 60 "
-    "templates, 11 to 200 terms. Data: a model trained here on tweets; its outputs for "
-    "the paper's released suites."
+    "templates, 11 to 200 terms. Data: means of three seeds of our models, trained on "
+    "tweets; their outputs for the paper's released suites."
 )
 FIRST_ROW = (
     "Average Group Fairness (AvgGF), mean of three seeds. Grey: the middle 90 % of "
     "what exchanges of terms give. A mark right of its grey bar has p below 5 %. "
     "Beside each mark: the answer, with the limits of the heatmaps, about 1 %. n: 40 "
-    "(SemEval-2) or 60 templates, 11 to 200 terms. Data: a model trained here on "
-    "tweets; its outputs for the paper's released suites."
+    "(SemEval-2) or 60 templates, 11 to 200 terms. Data: means of three seeds of our "
+    "models, trained on tweets; their outputs for the paper's released suites."
 )
 # The rows of the heatmaps.
 ROWS = [
@@ -51,54 +50,54 @@ _SHORT = {
 }
 
 
-def draws(
-    differences: NDArray,
-    real: float,
-    running: tuple[NDArray, NDArray],
-    *,
-    narrow: bool = False,
+def five_tests(
+    tests: DataFrame, answers: Mapping[str, DataFrame], *, narrow: bool = False
 ) -> Figure:
-    """Draw what exchanges give, and how a p-value settles.
+    """Draw p-values with their errors, and the limits that they must pass.
 
     Parameters
     ----------
-    differences : ndarray
-        The difference in each drawn world.
-    real : float
-        The difference as it is.
-    running : (ndarray, ndarray)
-        Numbers of draws, and the p-values after them, one row per set of draws.
+    tests : DataFrame
+        A row for each test, with columns p, lower and higher.
+    answers : mapping of str to DataFrame
+        For each panel the same rows, with columns limit and answer.
     narrow : bool, default False
         Whether the figure is for a phone.
 
     Returns
     -------
     Figure
-        A histogram, and a line for each set of draws.
+        One panel for each set of limits.
     """
-    figure, (left, right) = plots.page(narrow, panels=(1, 2), heights=(2.5, 4.8))
-    left.hist(differences, bins=50, color=plots.COLOURS["grey"])
-    for place, style in ((real, "-"), (-real, ":")):
-        left.axvline(
-            place, color=plots.COLOURS["vermillion"], linewidth=2, linestyle=style
+    figure, axes = plots.page(narrow, panels=(1, 2), heights=(2.3, 4.2), sharey=True)
+    places = np.arange(len(tests))
+    ends = {"low": tests["lower"], "high": tests["higher"]}
+    for panel, (title, table) in zip(axes, answers.items(), strict=True):
+        plots.intervals(places, tests["p"], **ends, horizontal=True, ax=panel)
+        panel.vlines(
+            table["limit"],
+            places - 0.35,
+            places + 0.35,
+            color=plots.COLOURS["vermillion"],
+            linewidth=1.2,
+            zorder=1,
         )
-    height = 0.85 * left.get_ylim()[1]
-    plots.note("real", (real, height), ax=left)
-    plots.note("as far", (-real, height), offset=(-4, 4), ha="right", ax=left)
-    left.set(
-        xlabel="female minus male names",
-        ylabel="worlds of 10,000",
-        xticks=[-0.01, 0, 0.01],
-    )
+        for place, answer in zip(places, table["answer"], strict=True):
+            plots.note(
+                answer,
+                (0.097, float(place)),
+                offset=(0, -3),
+                ax=panel,
+                weight="bold" if answer == "yes" else "normal",
+            )
 
-    numbers, p_values = running
-    right.plot(numbers, p_values.T, color=plots.COLOURS["blue"], linewidth=0.7)
-    right.axhline(0.05, color="black", linewidth=1)
-    plots.log_axis([100, 1000, 10_000], axis="x", ax=right)
-    right.set(xlabel="worlds drawn, m", ylabel="p", ylim=(0, 0.2))
-    write_finding(
-        figure, "Near 5 %, a hundred draws leave it to luck on which side p falls"
-    )
+        panel.set_title(title, loc="left")
+        panel.set(xlim=(0, 0.13), xticks=[0, 0.05, 0.1], xlabel="p")
+        panel.set_yticks(places, list(tests.index))
+        panel.tick_params(axis="y", length=0)
+
+    axes[0].set_ylim(len(tests) - 0.5, -0.5)
+    write_finding(figure, "A p-value needs a lower limit when many tests are made")
     return figure
 
 
@@ -177,11 +176,11 @@ def first_row(tables: Mapping[str, DataFrame], *, narrow: bool = False) -> Figur
     for panel, (task, table) in zip(axes, tables.items(), strict=True):
         places = np.arange(len(table))
         panel.hlines(
-            places,
+            places + 0.28,  # below the mark, which would hide a short bar
             table["null_low"],
             table["null_high"],
             color=plots.COLOURS["grey"],
-            linewidth=6,
+            linewidth=5,
             alpha=0.7,
         )
         panel.plot(table["value"], places, "D", color=plots.COLOURS["blue"])

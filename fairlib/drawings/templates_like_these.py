@@ -1,4 +1,4 @@
-"""The drawings of lesson 21: answers by template, and opposite gaps."""
+"""The drawings of lesson 21: answers by template, and how templates disagree."""
 
 from collections.abc import Mapping
 
@@ -13,22 +13,14 @@ ANSWERS = (
     "Filled: the answer follows the stereotype. No data were used: all answers are "
     "made up."
 )
-FINDINGS = {
-    "first model": "each template is mixed",
-    "second model": "templates nearly decide",
-}
 TEMPLATES = (
-    "Bias score of each of the 25 templates about age, and the mean of all questions "
-    "with two 95\u00a0% intervals. A template has 16 to 168 questions, and a large one "
-    "counts more in the mean. Data: UnifiedQA (ARC format) on BBQ's 1,839 ambiguous "
-    "questions about age with a readable answer, as released."
+    "Bias score of each of the 25 templates about age (circles), and the mean of all "
+    "questions with two 95\u00a0% intervals. The area of a circle is proportional to "
+    "the template's number of questions (16 to 168). Data: UnifiedQA (ARC format) on "
+    "BBQ's 1,839 ambiguous questions about age with a readable answer, as released."
 )
-OPPOSITE = (
-    "Perspective on HateCheck: error rates with 95\u00a0% intervals (Clopper and "
-    "Pearson, for independent templates), in 96 harmless and 325 hateful templates of "
-    "each group. Of all 421 templates, 80 to 81\u00a0% are right for each group. Data: "
-    "predictions released by Röttger et al. (2021)."
-)
+AREA = 0.55  # of a circle, in square points for each question
+KEY = (16, 168)  # numbers of questions whose circles are explained
 
 
 def answers(
@@ -39,8 +31,7 @@ def answers(
     Parameters
     ----------
     follows : mapping
-        For the "first model" and the "second model": how many answers of each template
-        follow the stereotype.
+        For each model, how many answers of each template follow the stereotype.
     questions : int
         The number of questions of each template.
     narrow : bool, default False
@@ -67,7 +58,7 @@ def answers(
                 )
 
         ax.set(
-            title=f"{model}: {FINDINGS[model]}",
+            title=f"{model}: {sum(counts)} of {questions * len(counts)}",
             xlabel="template",
             xticks=range(len(counts)),
             xticklabels=[chr(ord("A") + place) for place in range(len(counts))],
@@ -75,6 +66,7 @@ def answers(
             yticks=[],
             ylim=(-0.7, questions - 0.3),
         )
+        ax.spines["left"].set_visible(False)
     return figure
 
 
@@ -84,7 +76,8 @@ def templates(scores: DataFrame, means: DataFrame, *, narrow: bool = False) -> F
     Parameters
     ----------
     scores : DataFrame
-        A row for each template, sorted; column score, in points.
+        A row for each template, from the lowest score to the highest; columns score,
+        in points, and questions. The index has the templates' numbers.
     means : DataFrame
         Two rows, by what is assumed; columns estimate, low and high, in points.
     narrow : bool, default False
@@ -93,15 +86,20 @@ def templates(scores: DataFrame, means: DataFrame, *, narrow: bool = False) -> F
     Returns
     -------
     Figure
-        One panel, the templates along x.
+        One panel: the templates along x, and the mean to their right.
     """
     figure, (ax,) = plots.page(narrow, heights=(3.0, 3.4))
+    grey = plots.COLOURS["grey"]
+    circle = {"color": grey, "edgecolor": "white", "linewidth": 0.5}
     places = np.arange(len(scores))
-    ax.plot(places, scores["score"], "o", color=plots.COLOURS["grey"], label="template")
+    ax.scatter(
+        places, scores["score"], **circle, s=AREA * scores["questions"], zorder=2
+    )
 
+    first = len(scores) + 2
     for number, (label, row) in enumerate(means.iterrows()):
         plots.intervals(
-            np.array([len(scores) + 1.5 + 2.5 * number]),
+            np.array([first + 3 * number]),
             np.array([row["estimate"]]),
             low=np.array([row["low"]]),
             high=np.array([row["high"]]),
@@ -110,61 +108,40 @@ def templates(scores: DataFrame, means: DataFrame, *, narrow: bool = False) -> F
             marker="os"[number],
             label=str(label),
         )
-    ax.axhline(0, color="black", linewidth=0.8)
+    figure.legend(
+        *ax.get_legend_handles_labels(),
+        loc="outside upper center",
+        ncols=1 if narrow else 2,
+    )
+
+    lowest = scores["score"].iloc[0]
+    ax.annotate(
+        f"template {scores.index[0]}: {lowest:.0f} points".replace("-", "\u2212"),
+        (0, lowest),
+        xytext=(8, 0),
+        textcoords="offset points",
+        va="center",
+    )
+    sizes = [
+        ax.scatter([], [], **circle, s=AREA * number, label=f"{number} questions")
+        for number in KEY
+    ]
+    ax.legend(handles=sizes, loc="upper left")
+
+    ax.axhline(0, color="black", linewidth=0.8, zorder=1)
+    ax.axvline(len(scores), color=grey, linewidth=0.8, linestyle=":")
     ax.set(
         title="The 25 templates disagree widely",
-        xlabel="templates, from the lowest score to the highest",
         ylabel="bias score (points)",
-        xticks=[],
-        ylim=(-105, 105),
-    )
-    if narrow:
-        ax.set(xlabel="templates, by score")
-    figure.legend(loc="outside upper center", ncols=1 if narrow else 3)
-    return figure
-
-
-def opposite(rates: DataFrame, *, narrow: bool = False) -> Figure:
-    """Draw the two kinds of errors of each group.
-
-    Parameters
-    ----------
-    rates : DataFrame
-        A row for each group; columns accuracy, and for "harmless" and "hateful" the
-        error rate and its two ends (for example hateful, hateful_low, hateful_high), in
-        per cent.
-    narrow : bool, default False
-        Whether to draw for a phone.
-
-    Returns
-    -------
-    Figure
-        One panel, a row for each group.
-    """
-    figure, (ax,) = plots.page(narrow, heights=(3.2, 3.8))
-
-    looks = {
-        "hateful text that is missed": ("hateful", "blue"),
-        "harmless text that is called hateful": ("harmless", "vermillion"),
-    }
-    plots.intervals_by_name(
-        {
-            label: rates[[kind, f"{kind}_low", f"{kind}_high"]]
-            for label, (kind, _) in looks.items()
-        },
-        colours=[colour for _, colour in looks.values()],
-        spread=0.2,
-        ax=ax,
-    )
-
-    ax.set(
-        title="Almost equal accuracy, opposite gaps",
-        xlabel="errors (per cent)",
-        xlim=(0, 100),
-        yticklabels=[
-            group if narrow else f"{group} ({accuracy:.1f} % right)"
-            for group, accuracy in rates["accuracy"].items()
+        xticks=[(len(scores) - 1) / 2, first + 1.5],
+        xticklabels=[
+            "each template, from the lowest score to the highest",
+            "all questions",
         ],
+        xlim=(-1.5, first + 5),
+        ylim=(-60, 112),
     )
-    figure.legend(loc="outside upper center", ncols=1 if narrow else 2)
+    ax.tick_params(axis="x", length=0)
+    if narrow:
+        ax.set(xticklabels=["each template", "all\nquestions"])
     return figure

@@ -1,6 +1,6 @@
 """The figures of lesson 14: many groups, early looks and guessed groups."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
@@ -13,23 +13,26 @@ from fairlib.drawings._findings import write_finding
 
 COVERAGE = (
     "How often 95 % intervals for the highest minus the lowest rate contain the true "
-    "gap, which is zero. Groups of 200 people, true rate 10 %. A mark rests on 400 "
-    "imagined tests, so it can differ a little from the 10,000 tests of the text. The "
-    "short vertical bars show how exact it is (95 %). Simulation. No data of real "
-    "people are involved."
+    "gap, which is zero. Groups of 200 people, each with the true rate 10 %. A mark "
+    "rests on 400 imagined tests, so it can differ a little from the 10,000 tests of "
+    "the text. The short vertical bars show how exact it is (95 %). Simulation. No "
+    "data of real people are involved."
 )
 SEQUENCE = (
     "African-American minus Caucasian false alarm rate, by the number of defendants "
     "annotated so far, in one shuffled order of {people:,} people who were not charged "
-    "again. Blue: the 95 % confidence sequence, cut off below −0.5. It can only "
-    "shrink, so its edge is flat in places. Dashed line: the difference when all these "
-    "people are counted. Data: {data}."
+    "again. Blue band: the 95 % confidence sequence, cut off below −0.5. It can only "
+    "shrink, so its edge is flat in places. The band uses pairs only, and the estimate "
+    "uses all people, so it need not lie in the middle. Thin lines: the ends of the "
+    "ordinary 95 % interval, made for a single look. Dashed line: the difference when "
+    "all these people are counted. Data: {data}."
 )
 WAYS = (
     "African-American minus Caucasian false alarm rate of {people:,} people who were "
-    "not charged again, with 95 % intervals, when only guesses of the groups, only 300 "
-    "annotated people, or both are used. Black line: the difference between the true "
-    "groups. The guesses are simulated, and right in 90 %. Data: {data}."
+    "not charged again, with 95 % intervals: from the guessed groups of all, from the "
+    "guessed and the true groups of 300 annotated people, and from all of these "
+    "together (prediction-powered). The guesses are simulated, and right in 90 %. "
+    "Data: {data}."
 )
 
 # The methods that are drawn, as the bundled table `gap_coverage` names them
@@ -55,13 +58,13 @@ def coverage_by_groups(coverage: DataFrame, *, narrow: bool = False) -> Figure:
     """
     figure, (ax,) = plots.page(narrow, heights=(2.6, 2.8))
     looks = (("orange", "s", "--"), ("blue", "o", "-"))
-    places = np.arange(coverage["groups"].nunique())
-    for (method, name), (colour, marker, line) in zip(
-        _NAMES.items(), looks, strict=True
+    shifts = (-0.2, 0.2)  # so that marks of the same height lie beside each other
+    for (method, name), (colour, marker, line), shift in zip(
+        _NAMES.items(), looks, shifts, strict=True
     ):
         one = coverage[coverage["method"] == method].sort_values("groups")
         ax.errorbar(
-            places,
+            one["groups"] + shift,
             100 * one["coverage"],
             yerr=196 * one["error"],
             color=plots.COLOURS[colour],
@@ -72,15 +75,24 @@ def coverage_by_groups(coverage: DataFrame, *, narrow: bool = False) -> Figure:
         )
 
     ax.axhline(95, color="black", linewidth=0.8, linestyle=":", label="promise: 95 %")
-    ax.set_xticks(places, sorted(coverage["groups"].unique()))
-    ax.set(xlabel="groups", ylabel="coverage, in %", ylim=(0, 105))
-    ax.legend(loc="lower left")
-    write_finding(figure, "The more groups, the more often the ordinary interval fails")
+    ax.set_xticks(sorted(coverage["groups"].unique()))
+    ax.set(xlabel="number of groups", ylabel="coverage, in %", ylim=(0, 105))
+    ax.set_xlim(0, 21)
+    ax.legend(loc="upper right", bbox_to_anchor=(1, 0.88))
+    finding = (
+        "If no group differs, the ordinary interval fails more often with more groups"
+    )
+    write_finding(figure, finding)
     return figure
 
 
 def sequence(
-    looks: DataFrame, *, stop: int, truth: float, narrow: bool = False
+    looks: DataFrame,
+    single: Sequence[Any],
+    stop: int,
+    truth: float,
+    *,
+    narrow: bool = False,
 ) -> Figure:
     """Draw a confidence sequence over a growing audit.
 
@@ -88,6 +100,8 @@ def sequence(
     ----------
     looks : DataFrame
         One row per look: `n`, `estimate`, `low`, `high`.
+    single : sequence of Interval
+        The ordinary interval, made for a single look, at each look.
     stop : int
         Where the sequence first excludes zero.
     truth : float
@@ -98,7 +112,8 @@ def sequence(
     Returns
     -------
     Figure
-        A band, the estimate, and the line of the truth.
+        A band, the estimate, the ends of the ordinary interval, and the line of the
+        truth.
     """
     figure, (ax,) = plots.page(narrow, heights=(2.9, 3.2))
     ax.fill_between(
@@ -111,6 +126,13 @@ def sequence(
         label="confidence sequence",
     )
     ax.plot(looks["n"], looks["estimate"], color="black", label="estimate")
+    ax.plot(
+        looks["n"],
+        [(interval.low, interval.high) for interval in single],
+        color=plots.COLOURS["blue"],
+        linewidth=0.8,
+        label=["ordinary interval", None],
+    )
     ax.axhline(
         truth,
         color=plots.COLOURS["vermillion"],
@@ -153,12 +175,14 @@ def ways(intervals: Mapping[str, Any], *, truth: float, narrow: bool = False) ->
     Figure
         One interval per way, and lines at zero and at the truth.
     """
-    figure, (ax,) = plots.page(narrow, heights=(1.9, 2.2))
+    figure, (ax,) = plots.page(narrow, heights=(2.3, 2.8))
     places = np.arange(len(intervals))
     plots.intervals(places, intervals.values(), horizontal=True, ax=ax)
 
     names = [fill(name, 15) if narrow else name for name in intervals]
     ax.axvline(truth, color="black", linewidth=1.2)
+    label = fill("true difference", 12) if narrow else "true difference"
+    plots.note(label, (truth, -0.5), offset=(4, -2), ax=ax, va="top")
     ax.axvline(0, color=plots.COLOURS["grey"], linewidth=0.8)
     ax.set_yticks(places, names)
     ax.set(ylim=(len(intervals) - 0.5, -0.5), xlabel="difference in false alarm rate")
