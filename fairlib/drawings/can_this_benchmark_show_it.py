@@ -129,7 +129,7 @@ def axis(smallest: DataFrame, *, narrow: bool = False) -> Figure:
         ylim=(-0.6, len(smallest) - 0.5),
     )
     facts = smallest[["title", "pairs", "unit", "clusters"]].itertuples(index=False)
-    figure.get_layout_engine().set(w_pad=0.1)
+    figure.set_layout_engine("constrained", w_pad=0.1)
     if narrow:
         # Names stand above their rows, so that the marks have the whole width, and to
         # the right of the dotted line.

@@ -13,7 +13,8 @@ CALLED_MEN = (
     "Colour and marker: by the training pictures. Across: true share of men in the "
     "tested pictures (so an object that goes with men may lie left of one that goes "
     "with women). Up: the step, which is the share called men minus the true share. "
-    "Dashed line: what random errors would give at the captioner's two usual rates. "
+    "Dashed line: what errors that ignore the objects would give, at the captioner's "
+    "two usual rates. "
     "Black edge and arrow: motorcycles and their excess. 95 % intervals for each "
     "object alone, not corrected for their number. Data: captions released with "
     "Hendricks et al. (2018), labels of COCO."
@@ -27,6 +28,7 @@ def called_men(
     *,
     sign: np.ndarray,
     usual: dict[str, DataFrame],
+    t_to_a: dict[str, float],
     narrow: bool = False,
 ) -> Figure:
     """Draw how far two captioners move the share of men beside each object.
@@ -42,6 +44,8 @@ def called_men(
     usual : dict of DataFrame
         For each captioner, the shares of labelled men and women (rows) whom it calls
         men and women over all pictures, in "man (share)" and "woman (share)".
+    t_to_a : dict of float
+        For each captioner, the mean of sign times step, which is its T→A.
     narrow : bool, default False
         Whether to draw for a phone.
 
@@ -76,7 +80,7 @@ def called_men(
                 color=plots.COLOURS[colour],
                 elinewidth=0.7,
                 capsize=0,
-                label=f"{rows.sum()} objects go {label}",
+                label=f"{np.count_nonzero(rows)} objects go {label}",
             )
             for line in bars.lines[2]:
                 line.set_alpha(0.35)
@@ -84,7 +88,13 @@ def called_men(
         women_called_men = (1 - ends) * usual[model].loc["woman", "man (share)"]
         men_called_women = ends * usual[model].loc["man", "woman (share)"]
         blind = women_called_men - men_called_women
-        ax.plot(ends, blind, "--", color="black", label="what random errors would give")
+        ax.plot(
+            ends,
+            blind,
+            "--",
+            color="black",
+            label="errors that ignore objects",
+        )
         ax.axhline(0, color="black", linewidth=0.8)
 
         share = true["motorcycle"]
@@ -94,10 +104,9 @@ def called_men(
         ax.plot(*point, "o", color=plots.COLOURS["blue"], **highlight)
         arrow = {"arrowstyle": "->", "color": "black", "shrinkA": 0, "shrinkB": 4}
         ax.annotate("", point, xytext=start, arrowprops=arrow, zorder=4)
-        below = {"offset": (0, -24), "ha": "center"}
-        plots.note("motorcycle", start, edge=True, ax=ax, **below)
+        plots.note("motorcycle", start, offset=(0, -24), edge=True, ax=ax, ha="center")
 
-        mean = f"{(sign * step).mean():.3f}".replace("-", "−").replace("0.", ".")
+        mean = f"{t_to_a[model]:.3f}".replace("-", "−").replace("0.", ".")
         ax.set_title(f"{title},\nmean T→A {mean}")
         ax.tick_params(labelbottom=True)
         if narrow or ax is axes[0]:

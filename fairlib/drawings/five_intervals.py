@@ -114,8 +114,11 @@ def coverage_and_width(methods: DataFrame, *, narrow: bool = False) -> Figure:
         xlabel="width in points, on other data\n(50 of 200 people, 40 of 200)",
     )
     left.set_ylim(len(methods) - 0.5, -0.5)
-    finding = "The exact interval keeps its promise; on one ordinary data set that costs little width"
-    write_finding(figure, finding)
+    write_finding(
+        figure,
+        "The exact interval keeps its promise; on one ordinary data set that costs "
+        "little width",
+    )
     return figure
 
 

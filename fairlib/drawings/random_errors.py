@@ -237,7 +237,7 @@ def blind_line(
     left.plot(per_cent, random_errors["men only"], ":", color="black")
     end = (20, random_errors["men only"].iloc[-1])
     plots.note("men only", end, offset=(-2, 5), ha="right", ax=left)
-    middle = (10, random_errors["blind line"].mean())
+    middle = (10, random_errors["blind line"].iloc[-1] / 2)
     plots.note("blind line", middle, offset=(6, 5), ax=left)
 
     plots.intervals(
