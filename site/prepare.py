@@ -100,8 +100,8 @@ def figure_html(figure: Path, *, above: str = "../") -> str:
     """Return a figure as HTML: its SVG, linked, with its caption as text.
 
     The finding is the text in place of the picture. `above` is the way from the page to
-    the folder above `figures`. On phones the figure's narrow
-    variant is shown, if there is one.
+    the folder above `figures`. On phones the figure's narrow variant is shown, if
+    there is one.
     """
     text = caption(figure)
     words = in_place(figure)
