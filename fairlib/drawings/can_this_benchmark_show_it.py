@@ -10,15 +10,15 @@ from fairlib.drawings._findings import write_finding
 POWER = (
     "How the observed bias varies over many samples, for two true biases. Dotted: 1.96 "
     "standard errors. Shaded: samples beyond, whose 95 % interval excludes zero. "
-    "(Intervals below zero are too rare to be seen here.) Orange: the true bias. "
-    "Computed from the normal distribution."
+    "(Samples whose whole interval is below zero are too rare to be seen.) Orange: "
+    "the true bias. Computed from the normal distribution."
 )
 AXIS = (
     "Smallest bias of four benchmarks (shown in 80 % of samples), as planned by "
     "fairlib if 20 % of pairs are unequal. Squares: pairs are independent. Triangles: "
     "pairs of a cluster repeat each other. The axis is logarithmic. Clusters are "
     "occupations (WinoBias, Winogender), queries (Grep-BiasIR) or templates (identity "
-    "suites, here the suite of gender). Data: counts on the cards of the atlas."
+    "suite of gender). Data: counts on the cards of the atlas."
 )
 _LOOKS = {
     "paired": ("green", "s", "independent"),
@@ -112,12 +112,13 @@ def axis(smallest: DataFrame, *, narrow: bool = False) -> Figure:
         zorder=0,
     )
 
+    # A line above the highest row says what the marks are.
+    top = places[-1] + (0.85 if narrow else 0.35)
     for column, (colour, marker, label) in _LOOKS.items():
         ax.plot(smallest[column], places, marker, color=plots.COLOURS[colour])
-        # The lowest row says what the marks are.
-        ax.text(smallest[column].iloc[0], -0.45, label, ha="center")
+        ax.text(smallest[column].iloc[-1], top, label, ha="center")
 
-    ax.text(4.85, places[-1] + (0.7 if narrow else 0.35), "five points", ha="right")
+    ax.text(5.3, top, "five points")
     ax.axvline(5, color="black", linewidth=0.8, linestyle=":", zorder=0)
     ax.set(
         xlabel="smallest bias (points)",
@@ -126,14 +127,14 @@ def axis(smallest: DataFrame, *, narrow: bool = False) -> Figure:
         xticklabels=["2", "5", "10", "20"],
         xlim=(2, 28),
         yticks=places,
-        ylim=(-0.6, len(smallest) - 0.5),
+        ylim=(-0.6, len(smallest) - 0.25),
     )
     facts = smallest[["title", "pairs", "unit", "clusters"]].itertuples(index=False)
     figure.set_layout_engine("constrained", w_pad=0.1)
     if narrow:
         # Names stand above their rows, so that the marks have the whole width, and to
         # the right of the dotted line.
-        ax.set(yticks=[], ylim=(-0.6, len(smallest) - 0.15))
+        ax.set(yticks=[], ylim=(-0.6, len(smallest) + 0.2))
         ax.spines["left"].set_visible(False)
         for place, (title, pairs, unit, clusters) in zip(places, facts, strict=True):
             name = f"{title}\n{pairs:,} {unit}, {clusters} clusters"
@@ -144,5 +145,5 @@ def axis(smallest: DataFrame, *, narrow: bool = False) -> Figure:
             for title, pairs, unit, clusters in facts
         )
     ax.minorticks_off()
-    write_finding(figure, "Five points need many pairs that hardly resemble each other")
+    write_finding(figure, "Of these four, only WinoBias could show five points")
     return figure

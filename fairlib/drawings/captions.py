@@ -1,4 +1,4 @@
-"""The drawing of lesson 22: whom two captioners call men beside each object."""
+"""The drawing of lesson 22: what 52 objects add to the T→A of two captioners."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -8,30 +8,34 @@ from fairlib import plots
 from fairlib.drawings._findings import write_finding
 
 CALLED_MEN = (
-    "Whom two captioners call men beside 52 objects, each on its own pictures (its "
-    "caption names one gender); so an object's true share differs between the panels. "
-    "Colour and marker: by the training pictures. Across: true share of men in the "
-    "tested pictures (so an object that goes with men may lie left of one that goes "
-    "with women). Up: the step, which is the share called men minus the true share. "
-    "Dashed line: what errors that ignore the objects would give, at the captioner's "
-    "two usual rates. "
-    "Black edge and arrow: motorcycles and their excess. 95 % intervals for each "
-    "object alone, not corrected for their number. Data: captions released with "
-    "Hendricks et al. (2018), labels of COCO."
+    "T→A of two captioners beside each of 52 objects, on the 6,732 common pictures "
+    "(both captions name one gender). Colour and marker: by the training pictures. "
+    "Across: true share of men in the common pictures. Up: sign × step, so an orange "
+    "square is low if too many people are called men. "
+    "Dashed lines: what errors that ignore the objects would give, at the captioner's "
+    "two rates. Black edges and arrows: two objects and their excess. Bars at the "
+    "right: means of the two colours and, in black, of all objects (T→A). 95 % "
+    "intervals for each object alone, not corrected for their number. Data: captions "
+    "released with Hendricks et al. (2018), labels of COCO."
 )
 
-_KINDS = {1: ("blue", "o", "with men"), -1: ("orange", "s", "with women")}
+_KINDS = {
+    1: ("blue", "o", "go with men"),
+    -1: ("orange", "s", "go with women"),
+}
+_HIGHLIGHTED = {"motorcycle": (0, -20), "cell_phone": (-4, -26)}
 
 
 def called_men(
     by_object: dict[str, DataFrame],
     *,
     sign: np.ndarray,
-    usual: dict[str, DataFrame],
+    rates: dict[str, DataFrame],
+    groups: DataFrame,
     t_to_a: dict[str, float],
     narrow: bool = False,
 ) -> Figure:
-    """Draw how far two captioners move the share of men beside each object.
+    """Draw what each object adds to the T→A of two captioners.
 
     Parameters
     ----------
@@ -41,11 +45,14 @@ def called_men(
         by the wrong gender) and "people" (how many there are).
     sign : ndarray
         1 for an object that goes with men, -1 for one that goes with women.
-    usual : dict of DataFrame
+    rates : dict of DataFrame
         For each captioner, the shares of labelled men and women (rows) whom it calls
         men and women over all pictures, in "man (share)" and "woman (share)".
+    groups : DataFrame
+        For objects that "go with men" and "go with women" (rows), the mean of sign
+        times step of each captioner (columns).
     t_to_a : dict of float
-        For each captioner, the mean of sign times step, which is its T→A.
+        For each captioner, the mean of sign times step over all objects.
     narrow : bool, default False
         Whether to draw for a phone.
 
@@ -55,66 +62,85 @@ def called_men(
         A panel for each captioner.
     """
     figure, axes = plots.page(
-        narrow, panels=(1, 2), heights=(3.4, 6.4), sharex=True, sharey=True
+        narrow, panels=(1, 2), heights=(3.6, 6.6), sharex=True, sharey=True
     )
-    titles = {
-        "baseline_ft": "Baseline: too many men",
-        "equalizer": "Equalizer: smaller steps",
-    }
-    ends = np.array([0.3, 1.0])  # no share of men is smaller
-
-    for ax, (model, title) in zip(axes, titles.items(), strict=True):
-        true = by_object[model]["true"]
-        step = by_object[model]["step"]
-        # The step is a mean of numbers: 1 or -1 for a wrong gender, 0 for a right one.
-        variance = by_object[model]["wrong"] - step**2
-        margin = 1.96 * np.sqrt(variance / by_object[model]["people"])
-        for kind, (colour, marker, label) in _KINDS.items():
-            rows = sign == kind
-            bars = ax.errorbar(
-                true[rows],
-                step[rows],
-                yerr=margin[rows],
-                fmt=marker,
-                markersize=3.5,
-                color=plots.COLOURS[colour],
-                elinewidth=0.7,
-                capsize=0,
-                label=f"{np.count_nonzero(rows)} objects go {label}",
-            )
-            for line in bars.lines[2]:
-                line.set_alpha(0.35)
-
-        women_called_men = (1 - ends) * usual[model].loc["woman", "man (share)"]
-        men_called_women = ends * usual[model].loc["man", "woman (share)"]
-        blind = women_called_men - men_called_women
-        ax.plot(
-            ends,
-            blind,
-            "--",
-            color="black",
-            label="errors that ignore objects",
+    names = {"baseline_ft": "Baseline", "equalizer": "Equalizer"}
+    for ax, (model, title) in zip(axes, names.items(), strict=True):
+        _draw_captioner(ax, by_object[model], sign, rates[model])
+        _draw_means(
+            ax,
+            {
+                "blue": groups.loc["go with men", model],
+                "black": t_to_a[model],
+                "orange": groups.loc["go with women", model],
+            },
         )
-        ax.axhline(0, color="black", linewidth=0.8)
-
-        share = true["motorcycle"]
-        point = share, step["motorcycle"]
-        start = share, np.interp(share, ends, blind)
-        highlight = {"markersize": 6, "markeredgecolor": "black", "zorder": 4}
-        ax.plot(*point, "o", color=plots.COLOURS["blue"], **highlight)
-        arrow = {"arrowstyle": "->", "color": "black", "shrinkA": 0, "shrinkB": 4}
-        ax.annotate("", point, xytext=start, arrowprops=arrow, zorder=4)
-        plots.note("motorcycle", start, offset=(0, -24), edge=True, ax=ax, ha="center")
 
         mean = f"{t_to_a[model]:.3f}".replace("-", "−").replace("0.", ".")
-        ax.set_title(f"{title},\nmean T→A {mean}")
+        ax.set_title(f"{title}: mean T→A {mean}")
         ax.tick_params(labelbottom=True)
         if narrow or ax is axes[0]:
-            ax.set_ylabel("step: share called men − true share")
-        if not narrow or ax is axes[1]:
-            ax.set_xlabel("true share of men beside the object")
+            ax.set_ylabel("T→A beside the object")
+        ax.set_xlabel("true share of men beside the object")
 
-    axes[0].set_ylim(-0.28, 0.47)  # room for the legend
-    axes[1].legend(loc="upper left")
-    write_finding(figure, "Equalizer's steps are smaller, but its mean T→A is higher")
+    axes[0].set(xlim=(0.3, 1.16), ylim=(-0.45, 0.36), xticks=[0.4, 0.6, 0.8, 1.0])
+    axes[0].plot([], [], "--", color="black", label="random errors")
+    axes[0].legend(loc="lower left")
+    write_finding(
+        figure,
+        "T→A falls beside objects that go with men, and rises more beside the others",
+    )
     return figure
+
+
+def _draw_captioner(ax, beside, sign, rates):
+    """Draw the objects of one captioner, and what random errors would give."""
+    ax.axhline(0, color="black", linewidth=0.8)
+    true = beside["true"]
+    signed = sign * beside["step"]
+    # The step is a mean of numbers: 1 or -1 for a wrong gender, 0 for a right one.
+    variance = beside["wrong"] - beside["step"] ** 2
+    margin = 1.96 * np.sqrt(variance / beside["people"])
+    women_called_men = (1 - true) * rates.loc["woman", "man (share)"]
+    men_called_women = true * rates.loc["man", "woman (share)"]
+    blind = sign * (women_called_men - men_called_women)
+
+    for kind, (name, marker, label) in _KINDS.items():
+        rows = sign == kind
+        colour = plots.COLOURS[name]
+        bars = ax.errorbar(
+            true[rows],
+            signed[rows],
+            yerr=margin[rows],
+            fmt=marker,
+            markersize=3.5,
+            color=colour,
+            elinewidth=0.7,
+            capsize=0,
+            label=f"{np.count_nonzero(rows)} objects {label}",
+        )
+        for line in bars.lines[2]:
+            line.set_alpha(0.35)
+        ends = true[rows].sort_values().index[[0, -1]]
+        ax.plot(true[ends], blind[ends], "--", color=colour)
+
+    for name, offset in _HIGHLIGHTED.items():
+        kind = sign[beside.index.get_loc(name)]
+        colour, marker, _ = _KINDS[kind]
+        point = true[name], signed[name]
+        start = true[name], blind[name]
+        highlight = {"markersize": 6, "markeredgecolor": "black", "zorder": 4}
+        ax.plot(*point, marker, color=plots.COLOURS[colour], **highlight)
+        arrow = {"arrowstyle": "->", "color": "black", "shrinkA": 0, "shrinkB": 3}
+        ax.annotate("", point, xytext=start, arrowprops=arrow, zorder=5)
+        label = name.replace("_", " ")
+        plots.note(label, start, offset=offset, edge=True, ax=ax, ha="center")
+
+
+def _draw_means(ax, means):
+    """Draw a bar for each mean, to the right of the objects."""
+    for place, (name, mean) in zip((1.04, 1.08, 1.12), means.items(), strict=True):
+        ends = place - 0.018, place + 0.018
+        bar = {"linewidth": 3, "solid_capstyle": "butt"}
+        ax.plot(ends, (mean, mean), color=plots.COLOURS[name], **bar)
+    plots.note("means", (1.08, 0.12), offset=(0, 0), ax=ax, ha="center")

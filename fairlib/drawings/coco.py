@@ -64,9 +64,9 @@ def masks(
             xlim=(-0.5, 2.5),
             xlabel="of each person hidden",
         )
-        # Empty lines for the legend, between the finding and the panels' titles.
+        # An empty line for the legend, between the finding and the panels' titles.
         below_legend = not narrow or ax is axes[0]
-        ax.set_title(f"\n\n{name}" if below_legend else name)
+        ax.set_title(f"\n{name}" if below_legend else name)
         if narrow:
             ax.locator_params(axis="y", nbins=5, min_n_ticks=4)
         if narrow or name == "MALS":
@@ -81,6 +81,8 @@ def masks(
         borderaxespad=3.2 if narrow else 2.0,
     )
     write_finding(
-        figure, "Computed for five runs, the intervals are 1.6 times as long as printed"
+        figure,
+        "Five runs leave the means less certain than printed: "
+        "intervals are 1.6 times as long",
     )
     return figure
