@@ -77,15 +77,27 @@ def called_men(
         )
 
         mean = f"{t_to_a[model]:.3f}".replace("-", "−").replace("0.", ".")
-        ax.set_title(f"{title}: mean T→A {mean}")
+        # Empty lines for the legend, between the finding and the panels' titles.
+        space = "\n"
+        if narrow:
+            space = "\n\n" if ax is axes[0] else ""
+        ax.set_title(f"{space}{title}: mean T→A {mean}")
         ax.tick_params(labelbottom=True)
         if narrow or ax is axes[0]:
             ax.set_ylabel("T→A beside the object")
         ax.set_xlabel("true share of men beside the object")
 
-    axes[0].set(xlim=(0.3, 1.16), ylim=(-0.45, 0.36), xticks=[0.4, 0.6, 0.8, 1.0])
-    axes[0].plot([], [], "--", color="black", label="random errors")
-    axes[0].legend(loc="lower left")
+    axes[0].set(xlim=(0.3, 1.16), ylim=(-0.27, 0.36), xticks=[0.4, 0.6, 0.8, 1.0])
+    axes[0].plot([], [], "--", color="black", label="errors that ignore objects")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(
+        handles,
+        labels,
+        loc="outside upper center",
+        ncols=1 if narrow else 3,
+        frameon=False,
+        borderaxespad=3.4 if narrow else 2.0,
+    )
     write_finding(
         figure,
         "T→A falls beside objects that go with men, and rises more beside the others",
@@ -94,7 +106,7 @@ def called_men(
 
 
 def _draw_captioner(ax, beside, sign, rates):
-    """Draw the objects of one captioner, and what random errors would give."""
+    """Draw one captioner's objects, and what errors that ignore them would give."""
     ax.axhline(0, color="black", linewidth=0.8)
     true = beside["true"]
     signed = sign * beside["step"]
