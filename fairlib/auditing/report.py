@@ -228,9 +228,10 @@ class Report:
               confidence. The interval excludes 0 exactly if p is at most
               1 - confidence. All intervals but those of hints are widened for the
               number of comparisons: at a confidence of 0.95, at most 1 in 20 of the
-              intervals with the verdict "shown" or "small" misses the true difference
-              (Benjamini and Yekutieli 2005). The interval of a hint is for this
-              comparison alone.
+              intervals with the verdict "shown" or "small" misses the true difference.
+              Benjamini and Yekutieli (2005) prove this for independent comparisons.
+              For the dependent ones of an audit it is measured, in
+              benchmarks/audits.md. The interval of a hint is for this comparison alone.
             - verdict : "shown" is strong evidence of a difference and "hint" is some
               evidence; "small" means that a difference as large as the margin is ruled
               out; "open" means that the data are too weak to tell; "too few" and
