@@ -82,7 +82,7 @@ def results(
     ax.set(xlabel="false alarms in the small group", ylabel="probability")
     if len(shown) <= _MOST_NUMBERS:
         for place in shown:
-            at = (place, probability[place])
+            at = (float(place), float(probability[place]))
             plots.note(
                 f"{probability[place]:.2f}", at, offset=(0, 3), ha="center", ax=ax
             )
