@@ -145,5 +145,7 @@ def axis(smallest: DataFrame, *, narrow: bool = False) -> Figure:
             for title, pairs, unit, clusters in facts
         )
     ax.minorticks_off()
-    write_finding(figure, "Of these four, only WinoBias could show five points")
+    write_finding(
+        figure, "If 20 % of pairs are unequal, only WinoBias could show five points"
+    )
     return figure
