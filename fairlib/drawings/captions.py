@@ -9,7 +9,8 @@ from fairlib.drawings._findings import write_finding
 
 CALLED_MEN = (
     "T→A of two captioners beside each of 52 objects, on the 6,732 common pictures "
-    "(both captions name one gender). Colour and marker: by the training pictures. "
+    "(both captions name one gender). Blue circles: objects that go with men in the "
+    "training pictures. Orange squares: with women. "
     "Across: true share of men in the common pictures. Up: sign × step, so an orange "
     "square is low if too many people are called men. "
     "Dashed lines: what errors that ignore the objects would give, at the captioner's "
@@ -155,4 +156,5 @@ def _draw_means(ax, means):
         ends = place - 0.018, place + 0.018
         bar = {"linewidth": 3, "solid_capstyle": "butt"}
         ax.plot(ends, (mean, mean), color=plots.COLOURS[name], **bar)
+    ax.axvline(1.0, color="black", linewidth=0.5)  # no share lies beyond
     plots.note("means", (1.08, 0.12), offset=(0, 0), ax=ax, ha="center")
