@@ -95,12 +95,16 @@ class Pairs:
         What one pair is.
     number : int
         How many there are; 0 if the benchmark has none.
+    sizes : tuple of int
+        The number of pairs of each cluster, if all are known. Otherwise they are
+        taken to be proportional to the numbers of items.
     discordant : float
         The share of pairs whose two outcomes differed, if that was measured.
     """
 
     what: str = "pair"
     number: int = 0
+    sizes: tuple[int, ...] = ()
     discordant: float | None = None
 
 
@@ -475,7 +479,7 @@ def _bounds(place: str, value: Any) -> tuple[float, float]:
 
 
 def _sizes(place: str, table: str, value: object) -> Any:
-    """Return sizes: of groups by their names, of clusters in a list."""
+    """Return sizes: of groups by their names, of clusters and of pairs in a list."""
     if table == "groups":
         sizes = _mapping(place, value)
         return {group: _count(f"{place} {group}", n) for group, n in sizes.items()}
@@ -551,3 +555,15 @@ def _check_together(one: Card) -> None:
             raise ValueError(
                 f"card {one.name}: [{what}] number is {number}, but sizes has {known}"
             )
+
+    pairs = one.pairs
+    if pairs.sizes and len(pairs.sizes) != one.clusters.number:
+        raise ValueError(
+            f"card {one.name}: [pairs] sizes must have one number for each cluster, "
+            f"found {len(pairs.sizes)} for {one.clusters.number or 0} clusters"
+        )
+    if pairs.sizes and sum(pairs.sizes) != pairs.number:
+        raise ValueError(
+            f"card {one.name}: [pairs] sizes must add up to number, {pairs.number}, "
+            f"found {sum(pairs.sizes)}"
+        )

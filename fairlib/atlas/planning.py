@@ -367,7 +367,14 @@ def _cached(function: Callable[..., float], *sizes: tuple, **options: float) -> 
 
 
 def _cluster_sizes(card: Card, number: int) -> ndarray:
-    """Return how many units each cluster holds: as known, or as unequal as possible."""
+    """Return how many units each cluster holds: as known, or as unequal as possible.
+
+    Clusters without a unit are left out: nothing is measured on them.
+    """
+    if _is_paired(card) and card.pairs.sizes:
+        sizes = np.array(card.pairs.sizes, dtype=float)
+        return sizes[sizes > 0]
+
     clusters = card.clusters
     count = clusters.number or 0
     if clusters.sizes:
@@ -379,9 +386,10 @@ def _cluster_sizes(card: Card, number: int) -> ndarray:
     else:
         sizes = np.full(count, 1.0)
 
-    # The sizes of a card are those of items. They are proportional to those of pairs.
-    scaled = sizes * number / max(sizes.sum(), 1)
-    return np.maximum(np.round(scaled), 1)
+    # The sizes of a card are those of items. If those of pairs are not known, they are
+    # taken to be proportional, and add up to the number of pairs.
+    scaled = np.array(_spread(sizes, number))
+    return scaled[scaled > 0]
 
 
 def _sizes_of_sides(

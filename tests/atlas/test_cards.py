@@ -58,6 +58,14 @@ def test_a_part_inherits_words_but_no_counts_and_no_dependence():
         ({"items": 3}, r"\[items\] must be a table, found 3"),
         ({"groups": {"number": 3, "sizes": {"a": 1}}}, "number is 3, but sizes has 1"),
         ({"pairs": {"discordant": 2}}, r"\[pairs\] discordant must be in .0, 1."),
+        (
+            {"pairs": {"number": 3, "sizes": [2, 1]}},
+            r"\[pairs\] sizes must have one number for each cluster, found 2 for 10",
+        ),
+        (
+            {"pairs": {"number": 11, "sizes": [1] * 10}},
+            r"\[pairs\] sizes must add up to number, 11, found 10",
+        ),
         ({"clusters": {"shared": 1}}, r"\[clusters\] shared must be true or false"),
         ({"dependence": {"low": 1}}, r"\[dependence\]: design_effect is missing"),
         ({"status": "open"}, "an open card needs a reason"),

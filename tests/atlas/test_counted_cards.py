@@ -47,6 +47,8 @@ def numbers(card):
     stated |= {f"group {name}": size for name, size in sizes.items()}
     sizes = card["clusters"].get("sizes", [])
     stated |= {f"cluster {n}": size for n, size in enumerate(sizes, 1)}
+    sizes = card["pairs"].get("sizes", [])
+    stated |= {f"pairs_of_cluster {n}": size for n, size in enumerate(sizes, 1)}
     if "smallest" in card.get("groups", {}):
         stated["smallest_group"] = card["groups"]["smallest"]
     return stated
@@ -66,7 +68,9 @@ def test_the_numbers_of_a_card_are_those_that_were_counted(name, counts):
         assert {*FIELDS} - {"groups"} <= {*stated}, part
         counted = counts[name, part]
         assert stated == {key: counted.get(key) for key in stated}, part
-        listed = {key for key in counted if re.match("(group|cluster) ", key)}
+        listed = {
+            key for key in counted if re.match("(group|cluster|pairs_of_cluster) ", key)
+        }
         assert listed <= {*stated}, part
 
         several = counted.get("clusters_with_several_groups")

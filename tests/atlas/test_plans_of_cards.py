@@ -6,7 +6,7 @@ import pytest
 
 import fairlib
 from fairlib.atlas import planning
-from fairlib.atlas.cards import card
+from fairlib.atlas.cards import card, names
 
 SETTING = planning.Setting()
 
@@ -61,3 +61,26 @@ def test_few_items_are_spread_over_many_shared_clusters():
     of_a, of_b = planning._sizes_of_sides(mine, (2.0,) * 50)
     assert (sum(of_a), sum(of_b)) == (7, 93)
     assert max(of_a) == 1
+
+
+def test_the_pairs_of_a_cluster_are_those_that_were_counted():
+    """In the suite of gender, 10 templates hold 3 sets each and 50 hold one."""
+    suite = card("identity_suites")
+    sizes = planning._cluster_sizes(suite, suite.pairs.number)
+    assert sorted(sizes) == [1.0] * 50 + [3.0] * 10
+
+    worst = planning.plan(suite, SETTING).iloc[-1]
+    assert worst["design_effect"] == pytest.approx((50 * 1**2 + 10 * 3**2) / 80)
+
+
+@pytest.mark.parametrize("name", names())
+def test_clusters_hold_as_many_units_as_there_are(name):
+    whole = card(name)
+    for one in (whole, *whole.parts.values()):
+        if one.status == "open" or not one.clusters.number:
+            continue
+        _, number = planning.unit_of(one)
+        sizes = planning._cluster_sizes(one, number)
+        assert sizes.sum() == number, one.name
+        assert sizes.min() >= 1, one.name
+        assert sizes.size <= one.clusters.number, one.name

@@ -118,6 +118,36 @@ def _clusters(cluster: pd.Series) -> dict[str, int]:
     return counts
 
 
+def pairs_of_clusters(items: pd.DataFrame) -> dict[str, int]:
+    """Count the pairs of each cluster, if every pair lies in one cluster.
+
+    Parameters
+    ----------
+    items : DataFrame
+        One row per item, with the columns `group`, `pair` and `cluster` of `tally`.
+
+    Returns
+    -------
+    dict
+        The counts from the largest cluster on. It is empty if pairs are the same share
+        of the items in each cluster, or if there are too many clusters to list.
+
+    Examples
+    --------
+    >>> items = pd.DataFrame({"group": ["a", "b", "a", "b", "b"]})
+    >>> items["pair"] = items["cluster"] = [1, 1, 2, 2, 2]
+    >>> pairs_of_clusters(items)
+    {'pairs_of_cluster 1': 1, 'pairs_of_cluster 2': 1}
+    """
+    matched = pd.crosstab([items["cluster"], items["pair"]], items["group"])
+    pairs = matched.min(axis="columns").groupby(level="cluster").sum()
+    share = pairs / items["cluster"].value_counts()
+    if len(pairs) > MOST_CLUSTERS_LISTED or share.nunique() == 1:
+        return {}
+    sizes = sorted(pairs, reverse=True)
+    return {f"pairs_of_cluster {n}": int(size) for n, size in enumerate(sizes, 1)}
+
+
 def _with_several_groups(items: pd.DataFrame, column: str) -> int:
     """Count the values of a column that items of more than one group share."""
     return int(items.groupby(column)["group"].nunique().gt(1).sum())

@@ -12,6 +12,7 @@ from fairlib.recipes.atlas_counts.counting import (
     delimited,
     joined,
     json_lines,
+    pairs_of_clusters,
     tally,
 )
 
@@ -179,5 +180,10 @@ def identity_suites() -> Counts:
     }
     # Groups of different attributes are different groups, whatever their names.
     everything = items.assign(group=joined(sentences, ["attribute", "group"]))
-    counts = by_part(items, "part") | over_terms
+    counts = by_part(items, "part")
+    # A template has as many sets as sentences of its smallest group. They are not a
+    # fixed share of all its sentences.
+    for part, rows in items.groupby("part"):
+        counts[part] |= pairs_of_clusters(rows)
+    counts |= over_terms
     return counts | {WHOLE: counts["gender"], "all_attributes": tally(everything)}
