@@ -1,4 +1,4 @@
-"""The drawing of lesson 22: what 52 objects add to the T→A of two captioners."""
+"""The drawings of lesson 22: what 52 objects add to the T→A of two captioners."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -10,14 +10,17 @@ from fairlib.drawings._findings import write_finding
 CALLED_MEN = (
     "T→A of two captioners beside each of 52 objects, on the 6,732 common pictures "
     "(both captions name one gender). Blue circles: objects that go with men in the "
-    "training pictures. Orange squares: with women. "
-    "Across: true share of men in the common pictures. Up: sign × step, so an orange "
-    "square is low if too many people are called men. "
-    "Dashed lines: what errors that ignore the objects would give, at the captioner's "
-    "two rates. Black edges and arrows: two objects and their excess. Bars at the "
-    "right: means of the two colours and, in black, of all objects (T→A). 95 % "
-    "intervals for each object alone, not corrected for their number. Data: captions "
-    "released with Hendricks et al. (2018), labels of COCO."
+    "training pictures. Orange squares: with women. Up: sign × step, so an orange "
+    "square is low if too many people are called men. Dashed lines: what errors that "
+    "ignore the objects would give, at the captioner's two rates. Arrows: the excess "
+    "of two objects, which have a black edge and a 95 % interval (wide and pale). "
+    "Data: captions released with Hendricks et al. (2018), labels of COCO."
+)
+MEANS = (
+    "Means over objects, on the 6,732 common pictures. Open circle: Baseline. Filled: "
+    "Equalizer. At the right: the change, for all objects with its 95 % margin. "
+    "Data: captions released with Hendricks et al. (2018), labels of COCO; share of "
+    "men in training .7103."
 )
 
 _KINDS = {
@@ -32,7 +35,6 @@ def called_men(
     *,
     sign: np.ndarray,
     rates: dict[str, DataFrame],
-    groups: DataFrame,
     t_to_a: dict[str, float],
     narrow: bool = False,
 ) -> Figure:
@@ -49,9 +51,6 @@ def called_men(
     rates : dict of DataFrame
         For each captioner, the shares of labelled men and women (rows) whom it calls
         men and women over all pictures, in "man (share)" and "woman (share)".
-    groups : DataFrame
-        For objects that "go with men" and "go with women" (rows), the mean of sign
-        times step of each captioner (columns).
     t_to_a : dict of float
         For each captioner, the mean of sign times step over all objects.
     narrow : bool, default False
@@ -68,15 +67,6 @@ def called_men(
     names = {"baseline_ft": "Baseline", "equalizer": "Equalizer"}
     for ax, (model, title) in zip(axes, names.items(), strict=True):
         _draw_captioner(ax, by_object[model], sign, rates[model])
-        _draw_means(
-            ax,
-            {
-                "blue": groups.loc["go with men", model],
-                "black": t_to_a[model],
-                "orange": groups.loc["go with women", model],
-            },
-        )
-
         mean = f"{t_to_a[model]:.3f}".replace("-", "−").replace("0.", ".")
         # Empty lines for the legend, between the finding and the panels' titles.
         space = "\n"
@@ -88,8 +78,9 @@ def called_men(
             ax.set_ylabel("T→A beside the object")
         ax.set_xlabel("true share of men beside the object")
 
-    axes[0].set(xlim=(0.3, 1.16), ylim=(-0.27, 0.36), xticks=[0.4, 0.6, 0.8, 1.0])
-    axes[0].plot([], [], "--", color="black", label="errors that ignore objects")
+    axes[0].set(xlim=(0.3, 1.01), ylim=(-0.27, 0.27), xticks=[0.4, 0.6, 0.8, 1.0])
+    line = {"color": "0.4", "linewidth": 2}
+    axes[0].plot([], [], "--", **line, label="errors that ignore objects")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(
         handles,
@@ -101,7 +92,7 @@ def called_men(
     )
     write_finding(
         figure,
-        "T→A falls beside objects that go with men, and rises more beside the others",
+        "Mean T→A falls for objects that go with men, and rises more for the others",
     )
     return figure
 
@@ -121,21 +112,16 @@ def _draw_captioner(ax, beside, sign, rates):
     for kind, (name, marker, label) in _KINDS.items():
         rows = sign == kind
         colour = plots.COLOURS[name]
-        bars = ax.errorbar(
+        ax.plot(
             true[rows],
             signed[rows],
-            yerr=margin[rows],
-            fmt=marker,
+            marker,
             markersize=3.5,
             color=colour,
-            elinewidth=0.7,
-            capsize=0,
             label=f"{np.count_nonzero(rows)} objects {label}",
         )
-        for line in bars.lines[2]:
-            line.set_alpha(0.35)
         ends = true[rows].sort_values().index[[0, -1]]
-        ax.plot(true[ends], blind[ends], "--", color=colour)
+        ax.plot(true[ends], blind[ends], "--", color=colour, linewidth=2)
 
     for name, offset in _HIGHLIGHTED.items():
         kind = sign[beside.index.get_loc(name)]
@@ -143,6 +129,8 @@ def _draw_captioner(ax, beside, sign, rates):
         point = true[name], signed[name]
         start = true[name], blind[name]
         highlight = {"markersize": 6, "markeredgecolor": "black", "zorder": 4}
+        interval = {"elinewidth": 5, "alpha": 0.3, "zorder": 1}
+        ax.errorbar(*point, yerr=margin[name], color=plots.COLOURS[colour], **interval)
         ax.plot(*point, marker, color=plots.COLOURS[colour], **highlight)
         arrow = {"arrowstyle": "->", "color": "black", "shrinkA": 0, "shrinkB": 3}
         ax.annotate("", point, xytext=start, arrowprops=arrow, zorder=5)
@@ -150,11 +138,55 @@ def _draw_captioner(ax, beside, sign, rates):
         plots.note(label, start, offset=offset, edge=True, ax=ax, ha="center")
 
 
-def _draw_means(ax, means):
-    """Draw a bar for each mean, to the right of the objects."""
-    for place, (name, mean) in zip((1.04, 1.08, 1.12), means.items(), strict=True):
-        ends = place - 0.018, place + 0.018
-        bar = {"linewidth": 3, "solid_capstyle": "butt"}
-        ax.plot(ends, (mean, mean), color=plots.COLOURS[name], **bar)
-    ax.axvline(1.0, color="black", linewidth=0.5)  # no share lies beyond
-    plots.note("means", (1.08, 0.12), offset=(0, 0), ax=ax, ha="center")
+def means(groups: DataFrame, over_all: DataFrame, *, narrow: bool = False) -> Figure:
+    """Draw how means change from one captioner to the other.
+
+    Parameters
+    ----------
+    groups : DataFrame
+        For objects that "go with men" and "go with women" (rows), the mean of sign
+        times step of "baseline_ft" and "equalizer", and its "change".
+    over_all : DataFrame
+        The same for all objects, of "T->A" and of "T->A excess" (rows); "baseline",
+        "equalizer", and the "change" with its "margin".
+    narrow : bool, default False
+        Whether to draw for a phone.
+
+    Returns
+    -------
+    Figure
+        One panel with an arrow for each mean.
+    """
+    figure, (ax,) = plots.page(narrow, heights=(2.1, 2.6))
+    ax.axvline(0, color="black", linewidth=0.8)
+    rows = [
+        ("T→A, with men", groups.loc["go with men"]),
+        ("T→A, with women", groups.loc["go with women"]),
+        ("T→A, all", over_all.loc["T->A"]),
+        ("excess, all", over_all.loc["T->A excess"]),
+    ]
+    colour = plots.COLOURS["blue"]
+    circle = {"color": colour, "markersize": 6}
+    for place, (_, row) in enumerate(rows):
+        start = row["baseline"] if "baseline" in row else row["baseline_ft"]
+        end = row["equalizer"]
+        arrow = {"arrowstyle": "->", "color": colour, "shrinkA": 4, "shrinkB": 3}
+        ax.annotate("", (end, place), xytext=(start, place), arrowprops=arrow)
+        ax.plot(start, place, "o", markerfacecolor="white", **circle)
+        ax.plot(end, place, "o", **circle)
+        words = _signed(row["change"])
+        if "margin" in row:
+            words += f" ± {row['margin']:.3f}".replace("0.", ".")
+        plots.note(words, (0.105, place), offset=(0, 0), ax=ax, va="center")
+
+    ax.set_yticks(range(len(rows)), [name for name, _ in rows])
+    ax.set_xticks([-0.05, 0, 0.05, 0.1])
+    ax.set(xlim=(-0.09, 0.22 if narrow else 0.15), ylim=(len(rows) - 0.5, -0.5))
+    ax.set_xlabel("mean over objects")
+    write_finding(figure, "Mean T→A rises, and its excess is not shown to change")
+    return figure
+
+
+def _signed(number: float) -> str:
+    """Return a number with its sign."""
+    return f"{number:+.3f}".replace("-", "−").replace("0.", ".")

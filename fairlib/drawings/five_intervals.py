@@ -21,8 +21,10 @@ COVERAGE_AND_WIDTH = (
     "Five 95\u00a0% intervals for a difference between two rates. First panel: the "
     "share of samples whose interval misses the truth (one minus the coverage), in the "
     "worst of 96 imagined towns where 50 to 1,000 people are drawn. Second panel: the "
-    "width on other data, 50 false alarms among 200 people and 40 among 200. Computed "
-    "from the counts; the coverages by listing all possible results."
+    "width on other data, 50 false alarms among 200 people and 40 among 200. The exact "
+    "interval is also narrower than Bernstein's two on average in each of the 96 "
+    "towns, and up to 20\u00a0% wider than Newcombe's. Computed from the counts; the "
+    "coverages by listing all possible results."
 )
 
 # How the lesson calls each method of `bounds.METHODS`.
