@@ -9,14 +9,12 @@ from fairlib import plots
 from fairlib.drawings._findings import write_finding
 
 COMPARISONS = (
-    "Each age group compared with all other patients: only the misses of patients "
-    "under 40 have strong evidence (orange circle). Blue triangles: too weak to "
-    "tell. The solid intervals have a level of 99.2\u00a0%, to allow for all six "
-    "comparisons. Black square: some evidence; its dashed 95\u00a0% interval is for "
-    "this comparison alone, and a solid one would contain zero. Grey band: "
-    "differences below five points. Below each group: how many of its patients, "
-    "and of all others, count for the rate. Data: 442 diabetes patients (shipped "
-    "with scikit-learn), predictions by cross-validation."
+    "Each age group compared with all other patients. The solid intervals have a "
+    "level of 99.2\u00a0%, to allow for all six comparisons. The dashed 95\u00a0% "
+    "interval is for this comparison alone; a solid one would contain zero. Grey "
+    "band: differences below five points, up or down. Below each group: how many of "
+    "its patients, and of all others, count for the rate. Data: 442 diabetes patients "
+    "(shipped with scikit-learn), predictions by cross-validation."
 )
 
 _LOOKS = {
@@ -25,7 +23,12 @@ _LOOKS = {
     "open": ("blue", "^"),
     "small": ("green", "D"),
 }
-_WORDS = {"shown": "strong evidence", "hint": "some evidence"}
+_WORDS = {
+    "shown": "strong evidence",
+    "hint": "some evidence",
+    "open": "too weak to tell",
+    "small": "ruled out",
+}
 
 
 def comparisons(frame: DataFrame, *, margin: float, narrow: bool = False) -> Figure:
@@ -93,15 +96,14 @@ def _draw_interval(ax: Axes, place: int, verdict: str, ends: list[float]) -> Non
         ax=ax,
     )
 
-    if verdict in _WORDS:
-        ax.annotate(
-            _WORDS[verdict],
-            (low if estimate > 0 else high, place),
-            xytext=(0, 5),
-            textcoords="offset points",
-            horizontalalignment="left" if estimate > 0 else "right",
-            color=plots.COLOURS[colour],
-            fontsize=8,
-        )
+    ax.annotate(
+        _WORDS[verdict],
+        (low if estimate > 0 else high, place),
+        xytext=(0, 5),
+        textcoords="offset points",
+        horizontalalignment="left" if estimate > 0 else "right",
+        color=plots.COLOURS[colour],
+        fontsize=8,
+    )
     if verdict == "hint":
         ax.collections[-1].set_linestyle("--")  # an interval for itself alone
