@@ -92,7 +92,7 @@ def called_men(
     )
     write_finding(
         figure,
-        "Mean T→A falls for objects that go with men, and rises more for the others",
+        "T→A falls beside most objects that go with men, and rises beside most others",
     )
     return figure
 
@@ -129,7 +129,7 @@ def _draw_captioner(ax, beside, sign, rates):
         point = true[name], signed[name]
         start = true[name], blind[name]
         highlight = {"markersize": 6, "markeredgecolor": "black", "zorder": 4}
-        interval = {"elinewidth": 5, "alpha": 0.3, "zorder": 1}
+        interval = {"elinewidth": 5, "alpha": 0.45, "zorder": 1}
         ax.errorbar(*point, yerr=margin[name], color=plots.COLOURS[colour], **interval)
         ax.plot(*point, marker, color=plots.COLOURS[colour], **highlight)
         arrow = {"arrowstyle": "->", "color": "black", "shrinkA": 0, "shrinkB": 3}
