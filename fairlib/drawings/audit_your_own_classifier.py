@@ -11,10 +11,10 @@ from fairlib.drawings._findings import write_finding
 COMPARISONS = (
     "Each age group compared with all other patients. The solid intervals have a "
     "level of 99.2\u00a0%, to allow for all six comparisons. The dashed 95\u00a0% "
-    "interval is for this comparison alone; a solid one would contain zero. Grey "
-    "band: differences below five points, up or down. Below each group: how many of "
-    "its patients, and of all others, count for the rate. Data: 442 diabetes patients "
-    "(shipped with scikit-learn), predictions by cross-validation."
+    "interval is for this comparison alone; at 99.2\u00a0% it would contain zero, too. "
+    "Grey band: differences below five points, up or down. Below each group: how many "
+    "of its patients, and of all others, count for the rate. Data: 442 diabetes "
+    "patients (shipped with scikit-learn), predictions by cross-validation."
 )
 
 _LOOKS = {
@@ -66,11 +66,17 @@ def comparisons(frame: DataFrame, *, margin: float, narrow: bool = False) -> Fig
         ]
         ax.set_yticks(np.arange(len(rows)), names)
         ax.set(title=rate, ylim=(len(rows) - 0.5, -0.5))
+        ax.tick_params(labelbottom=True)
     axes[0].set_xlim(100 * frame["low"].min() - 20, 100 * frame["high"].max() + 5)
 
     for ax in axes[-1:] if narrow else axes:
         ax.set_xlabel("points above (+) or below (−) others")
-    write_finding(figure, "The model misses young patients more often than others")
+    young = frame.set_index(["rate", "group"]).loc[("misses", "age = under 40")]
+    write_finding(
+        figure,
+        "The model misses young patients more often than others, "
+        f"by {100 * young['low']:.0f} to {100 * young['high']:.0f} points",
+    )
     return figure
 
 
