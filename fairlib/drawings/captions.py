@@ -13,14 +13,14 @@ CALLED_MEN = (
     "training pictures. Orange squares: with women. Up: sign × step, so an orange "
     "square is low if too many people are called men. Dashed lines: what errors that "
     "ignore the objects would give, at the captioner's two rates. Arrows: the excess "
-    "of two objects, which have a black edge and a 95 % interval (wide and pale). "
-    "Data: captions released with Hendricks et al. (2018), labels of COCO."
+    "of two objects, which have a black edge; wide and pale: the 95 % interval of "
+    "their T→A. Data: captions released with Hendricks et al. (2018), labels of COCO."
 )
 MEANS = (
-    "Means over objects, on the 6,732 common pictures. Open circle: Baseline. Filled: "
-    "Equalizer. At the right: the change, for all objects with its 95 % margin. "
-    "Data: captions released with Hendricks et al. (2018), labels of COCO; share of "
-    "men in training .7103."
+    "Means over the 19 objects that go with men, the 33 that go with women, and all, "
+    "on the 6,732 common pictures. Open circle: Baseline. Filled: Equalizer. At the "
+    "right: the change, for all objects with its 95 % margin. Data: captions released "
+    "with Hendricks et al. (2018), labels of COCO; share of men in training .7103."
 )
 
 _KINDS = {
@@ -171,9 +171,11 @@ def means(groups: DataFrame, over_all: DataFrame, *, narrow: bool = False) -> Fi
         start = row["baseline"] if "baseline" in row else row["baseline_ft"]
         end = row["equalizer"]
         arrow = {"arrowstyle": "->", "color": colour, "shrinkA": 4, "shrinkB": 3}
-        ax.annotate("", (end, place), xytext=(start, place), arrowprops=arrow)
-        ax.plot(start, place, "o", markerfacecolor="white", **circle)
-        ax.plot(end, place, "o", **circle)
+        before = (start, place - 0.14)
+        after = (end, place + 0.14)
+        ax.annotate("", after, xytext=before, arrowprops=arrow)
+        ax.plot(*before, "o", markerfacecolor="white", **circle)
+        ax.plot(*after, "o", **circle)
         words = _signed(row["change"])
         if "margin" in row:
             words += f" ± {row['margin']:.3f}".replace("0.", ".")
