@@ -67,7 +67,7 @@ def called_men(
     names = {"baseline_ft": "Baseline", "equalizer": "Equalizer"}
     for ax, (model, title) in zip(axes, names.items(), strict=True):
         _draw_captioner(ax, by_object[model], sign, rates[model])
-        mean = f"{t_to_a[model]:.3f}".replace("-", "−").replace("0.", ".")
+        mean = _written(f"{t_to_a[model]:.3f}")
         # Empty lines for the legend, between the finding and the panels' titles.
         space = "\n"
         if narrow:
@@ -147,8 +147,8 @@ def means(groups: DataFrame, over_all: DataFrame, *, narrow: bool = False) -> Fi
         For objects that "go with men" and "go with women" (rows), the mean of sign
         times step of "baseline_ft" and "equalizer", and its "change".
     over_all : DataFrame
-        The same for all objects, of "T->A" and of "T->A excess" (rows); "baseline",
-        "equalizer", and the "change" with its "margin".
+        The same for all objects, of "T->A" and of "T->A excess" (rows), and in
+        "margin" that of the change.
     narrow : bool, default False
         Whether to draw for a phone.
 
@@ -168,18 +168,16 @@ def means(groups: DataFrame, over_all: DataFrame, *, narrow: bool = False) -> Fi
     colour = plots.COLOURS["blue"]
     circle = {"color": colour, "markersize": 6}
     for place, (_, row) in enumerate(rows):
-        start = row["baseline"] if "baseline" in row else row["baseline_ft"]
-        end = row["equalizer"]
         arrow = {"arrowstyle": "->", "color": colour, "shrinkA": 4, "shrinkB": 3}
-        before = (start, place - 0.14)
-        after = (end, place + 0.14)
+        before = (row["baseline_ft"], place - 0.14)
+        after = (row["equalizer"], place + 0.14)
         ax.annotate("", after, xytext=before, arrowprops=arrow)
         ax.plot(*before, "o", markerfacecolor="white", **circle)
         ax.plot(*after, "o", **circle)
-        words = _signed(row["change"])
+        words = f"{row['change']:+.3f}"
         if "margin" in row:
-            words += f" ± {row['margin']:.3f}".replace("0.", ".")
-        plots.note(words, (0.105, place), offset=(0, 0), ax=ax, va="center")
+            words += f" ± {row['margin']:.3f}"
+        plots.note(_written(words), (0.105, place), offset=(0, 0), ax=ax, va="center")
 
     ax.set_yticks(range(len(rows)), [name for name, _ in rows])
     ax.set_xticks([-0.05, 0, 0.05, 0.1])
@@ -189,6 +187,6 @@ def means(groups: DataFrame, over_all: DataFrame, *, narrow: bool = False) -> Fi
     return figure
 
 
-def _signed(number: float) -> str:
-    """Return a number with its sign."""
-    return f"{number:+.3f}".replace("-", "−").replace("0.", ".")
+def _written(shares: str) -> str:
+    """Return shares as they are printed: with a minus, and without the zero."""
+    return shares.replace("-", "−").replace("0.", ".")
