@@ -388,7 +388,8 @@ def _cluster_sizes(card: Card, number: int) -> ndarray:
 
     # The sizes of a card are those of items. If those of pairs are not known, they are
     # taken to be proportional, and add up to the number of pairs.
-    scaled = np.array(_spread(sizes, number))
+    # From the largest on: how they are spread must not depend on the card's order.
+    scaled = np.array(_spread(-np.sort(-sizes), number))
     return scaled[scaled > 0]
 
 
@@ -411,7 +412,7 @@ def _sizes_of_sides(
 
 def _spread(sizes: ndarray, n: float) -> tuple[float, ...]:
     """Return how many of n items each cluster holds, in proportion to its size."""
-    so_far = np.round(np.cumsum(sizes) * n / sizes.sum())
+    so_far = np.round(np.cumsum(sizes) * n / max(sizes.sum(), 1))
     return tuple(np.diff(so_far, prepend=0.0))
 
 

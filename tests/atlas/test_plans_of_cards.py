@@ -84,3 +84,25 @@ def test_clusters_hold_as_many_units_as_there_are(name):
         assert sizes.sum() == number, one.name
         assert sizes.min() >= 1, one.name
         assert sizes.size <= one.clusters.number, one.name
+
+
+@pytest.mark.parametrize("name", ["bbq", "bug_gold", "honest", "winobias", "winomt"])
+def test_the_order_of_the_clusters_on_a_card_does_not_matter(name):
+    whole = card(name)
+    for one in (whole, *whole.parts.values()):
+        backwards = tuple(reversed(one.clusters.sizes))
+        turned = replace(one, clusters=replace(one.clusters, sizes=backwards))
+        assert planning.plan(turned, SETTING).equals(planning.plan(one, SETTING))
+
+
+def test_clusters_that_hold_nothing_show_nothing():
+    mine = card(
+        {
+            "name": "mine",
+            "score": {"kind": "difference"},
+            "items": {"number": 8},
+            "groups": {"number": 2},
+            "clusters": {"number": 3, "sizes": [0, 0, 0]},
+        }
+    )
+    assert planning.plan(mine, SETTING).iloc[-1].isna()["smallest_bias"]
