@@ -11,16 +11,18 @@ CALLED_MEN = (
     "T→A of two captioners beside each of 52 objects, on the 6,732 common pictures "
     "(both captions name one gender). Blue circles: objects that go with men in the "
     "training pictures. Orange squares: with women. Up: sign × step, so an orange "
-    "square is low if too many people are called men. Dashed lines: what errors that "
-    "ignore the objects would give, at the captioner's two rates. Arrows: the excess "
-    "of two objects, which have a black edge; wide and pale: the 95 % interval of "
-    "their T→A. Data: captions released with Hendricks et al. (2018), labels of COCO."
+    "square is low if too many people are called men. Dashed lines, in the objects' "
+    "colours: what errors that ignore the objects would give, at the captioner's two "
+    "rates. Arrows: the excess of two objects, which have a black edge; wide and "
+    "pale: the 95 % interval of their T→A. Data: captions released with Hendricks et "
+    "al. (2018), labels of COCO."
 )
 MEANS = (
     "Means over the 19 objects that go with men, the 33 that go with women, and all, "
-    "on the 6,732 common pictures. Open circle: Baseline. Filled: Equalizer. At the "
-    "right: the change, for all objects with its 95 % margin. Data: captions released "
-    "with Hendricks et al. (2018), labels of COCO; share of men in training .7103."
+    "on the 6,732 common pictures. Open circle: Baseline. Filled, drawn lower to be "
+    "seen: Equalizer. At the right: the change, for all objects with its 95 % margin "
+    "(for the two groups it is an estimate). Data: captions released with Hendricks "
+    "et al. (2018), labels of COCO; share of men in training .7103."
 )
 
 _KINDS = {
