@@ -13,16 +13,16 @@ CALLED_MEN = (
     "training pictures. Orange squares: with women. Up: sign × step, so an orange "
     "square is low if too many people are called men. Dashed lines, in the objects' "
     "colours: what errors that ignore the objects would give, at the captioner's two "
-    "rates. Arrows: the excess of two objects, which have a black edge; wide and "
-    "pale: the 95 % interval of their T→A. Data: captions released with Hendricks et "
-    "al. (2018), labels of COCO."
+    "rates. The larger a mark, the more pictures show the object. Arrows: the excess "
+    "of two objects, which have a black edge; wide and pale: the 95 % interval of "
+    "their T→A. Data: captions released with Hendricks et al. (2018), labels of COCO."
 )
 MEANS = (
     "Means over the 19 objects that go with men, the 33 that go with women, and all, "
     "on the 6,732 common pictures. Open circle: Baseline. Filled, drawn lower to be "
-    "seen: Equalizer. At the right: the change, for all objects with its 95 % margin "
-    "(for the two groups it is an estimate). Data: captions released with Hendricks "
-    "et al. (2018), labels of COCO; share of men in training .7103."
+    "seen: Equalizer. At the right, and wide and pale: the change with its 95 % margin "
+    "(for the two groups as if no picture showed two objects). Data: captions released "
+    "with Hendricks et al. (2018), labels of COCO; share of men in training .7103."
 )
 
 _KINDS = {
@@ -94,7 +94,7 @@ def called_men(
     )
     write_finding(
         figure,
-        "T→A falls beside most objects that go with men, and rises beside most others",
+        "Beside nearly every object, T→A falls if it goes with men and rises otherwise",
     )
     return figure
 
@@ -114,14 +114,16 @@ def _draw_captioner(ax, beside, sign, rates):
     for kind, (name, marker, label) in _KINDS.items():
         rows = sign == kind
         colour = plots.COLOURS[name]
-        ax.plot(
-            true[rows],
-            signed[rows],
-            marker,
-            markersize=3.5,
-            color=colour,
-            label=f"{np.count_nonzero(rows)} objects {label}",
-        )
+        look = {
+            "marker": marker,
+            "color": colour,
+            "linewidth": 0.5,
+            "edgecolor": "white",
+        }
+        area = 10 + beside["people"][rows] / 18
+        ax.scatter(true[rows], signed[rows], s=area, **look)
+        words = f"{np.count_nonzero(rows)} objects {label}"
+        ax.plot([], [], marker, markersize=4, color=colour, label=words)
         ends = true[rows].sort_values().index[[0, -1]]
         ax.plot(true[ends], blind[ends], "--", color=colour, linewidth=2)
 
@@ -147,10 +149,10 @@ def means(groups: DataFrame, over_all: DataFrame, *, narrow: bool = False) -> Fi
     ----------
     groups : DataFrame
         For objects that "go with men" and "go with women" (rows), the mean of sign
-        times step of "baseline_ft" and "equalizer", and its "change".
+        times step of "baseline_ft" and "equalizer", its "change", and in "margin"
+        that of the change.
     over_all : DataFrame
-        The same for all objects, of "T->A" and of "T->A excess" (rows), and in
-        "margin" that of the change.
+        The same for all objects, of "T->A" and of "T->A excess" (rows).
     narrow : bool, default False
         Whether to draw for a phone.
 
@@ -173,13 +175,13 @@ def means(groups: DataFrame, over_all: DataFrame, *, narrow: bool = False) -> Fi
         arrow = {"arrowstyle": "->", "color": colour, "shrinkA": 4, "shrinkB": 3}
         before = (row["baseline_ft"], place - 0.14)
         after = (row["equalizer"], place + 0.14)
+        interval = {"elinewidth": 5, "alpha": 0.35, "color": colour, "zorder": 1}
+        ax.errorbar(*after, xerr=row["margin"], **interval)
         ax.annotate("", after, xytext=before, arrowprops=arrow)
         ax.plot(*before, "o", markerfacecolor="white", **circle)
         ax.plot(*after, "o", **circle)
-        words = f"{row['change']:+.3f}"
-        if "margin" in row:
-            words += f" ± {row['margin']:.3f}"
-        plots.note(_written(words), (0.105, place), offset=(0, 0), ax=ax, va="center")
+        words = _written(f"{row['change']:+.3f} ± {row['margin']:.3f}")
+        plots.note(words, (0.105, place), offset=(0, 0), ax=ax, va="center")
 
     ax.set_yticks(range(len(rows)), [name for name, _ in rows])
     ax.set_xticks([-0.05, 0, 0.05, 0.1])
