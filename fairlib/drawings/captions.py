@@ -114,14 +114,14 @@ def _draw_captioner(ax, beside, sign, rates):
     for kind, (name, marker, label) in _KINDS.items():
         rows = sign == kind
         colour = plots.COLOURS[name]
-        look = {
+        mark = {
             "marker": marker,
             "color": colour,
             "linewidth": 0.5,
             "edgecolor": "white",
         }
         area = 10 + beside["people"][rows] / 18
-        ax.scatter(true[rows], signed[rows], s=area, **look)
+        ax.scatter(true[rows], signed[rows], s=area, **mark)
         words = f"{np.count_nonzero(rows)} objects {label}"
         ax.plot([], [], marker, markersize=4, color=colour, label=words)
         ends = true[rows].sort_values().index[[0, -1]]
