@@ -271,6 +271,47 @@ def coco_caption_pairs() -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
+@recipe(files=[CAPTIONS, LABELS, COCO_RATIOS])
+def coco_caption_shared() -> pd.DataFrame:
+    """Images that show two objects, and in which one captioner alone says man.
+
+    The images are those in which the captions of the Baseline and of Equalizer both
+    name one gender, as in `coco_caption_shares_common`. A mean over objects needs to
+    know how many of them two objects share, because these count for both.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each ordered pair of objects that share an image; with itself, an
+        object shares all of its images.
+
+        - `object`, `other`: what the labels say.
+        - `images`: how many show both.
+        - `only_baseline`, `only_equalizer`: in how many of them this captioner says
+          "man" and the other one says "woman".
+    """
+    captions, labels = _captioned()
+    objects = objects_but_person()
+    pair = ("baseline_ft", "equalizer")
+    is_common = np.logical_and(*(_names_one_gender(captions[m], OURS) for m in pair))
+    says_man = {m: OURS.gender(captions[m])["man"].to_numpy() for m in pair}
+    of_baseline, of_equalizer = (says_man[model] for model in pair)
+
+    there = labels[objects].to_numpy(dtype=int)
+    flags = {
+        "images": is_common,
+        "only_baseline": is_common & of_baseline & ~of_equalizer,
+        "only_equalizer": is_common & of_equalizer & ~of_baseline,
+    }
+    index = pd.MultiIndex.from_product([objects, objects], names=["object", "other"])
+    counts = {
+        name: (there.T @ (there * flag[:, None])).ravel()
+        for name, flag in flags.items()
+    }
+    table = pd.DataFrame(counts, index).reset_index()
+    return table[table["images"] > 0].reset_index(drop=True)
+
+
 def _shares_of_men() -> dict[str, float]:
     """Return the shares of men of `coco_caption_shares`, by where they come from."""
     released = coco_mals().set_index("object")["training_share"]

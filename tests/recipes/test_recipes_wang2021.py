@@ -482,6 +482,77 @@ def test_pairs_of_captions_are_counted_as_a_loop_would(originals):
     assert ours.to_dict() == counted
 
 
+def test_shared_images_are_counted_as_a_loop_would(originals):
+    labels, captions = originals
+    table = captioned.coco_caption_shared().set_index(["object", "other"])
+    said = {
+        model: read_gender(captions.set_index("image_id")[model])
+        for model in ("baseline_ft", "equalizer")
+    }
+
+    counted = {}
+    for _, row in labels.iterrows():
+        names = {model: said[model].loc[row["image_id"]] for model in said}
+        if any(name["man"] == name["woman"] for name in names.values()):
+            continue
+        man = [bool(names[model]["man"]) for model in said]
+        for one in OBJECTS:
+            for other in OBJECTS:
+                if row[one] and row[other]:
+                    counts = counted.setdefault((one, other), [0, 0, 0])
+                    counts[0] += 1
+                    counts[1] += man == [True, False]
+                    counts[2] += man == [False, True]
+    columns = ["images", "only_baseline", "only_equalizer"]
+    assert table[columns].T.to_dict("list") == counted
+
+
+def test_bundled_shared_images_fit_the_bundled_pairs_and_their_errors():
+    """With themselves, objects share all images; and the errors of means follow."""
+    shared = fairlib.load("coco_caption_shared", source="bundled")
+    by_pair = shared.set_index(["object", "other"])
+    swapped = by_pair.reorder_levels([1, 0]).loc[by_pair.index]
+    assert (swapped.to_numpy() == by_pair.to_numpy()).all()
+
+    pairs = fairlib.load("coco_caption_pairs", source="bundled")
+    pairs = pairs[pairs["reader"] == "our word lists"]
+    says_one = (pairs[["baseline_ft", "equalizer"]] != "other").all(axis=1)
+    common = pairs[says_one & (pairs["object"] != paper.EVERY)]
+    alone = by_pair.loc[[(name, name) for name in common["object"].unique()]]
+    alone = alone.droplevel("other")
+    kinds = {"only_baseline": ("man", "woman"), "only_equalizer": ("woman", "man")}
+    sums = common.groupby("object")["images"].sum().loc[alone.index]
+    assert (alone["images"] == sums).all()
+    for column, (first, second) in kinds.items():
+        is_kind = (common["baseline_ft"] == first) & (common["equalizer"] == second)
+        counts = common[is_kind].groupby("object")["images"].sum()
+        assert (alone[column] == counts.loc[alone.index]).all()
+
+    # The standard error of the change of mean T->A, from the differences +1, -1 and 0.
+    training = fairlib.load("coco_training", source="bundled").set_index("object")
+    share_of_men = training["men"] / training["images"]
+    by_object = fairlib.load("coco_caption_amplification", source="bundled")
+    often = by_object["object"].unique()[1:]
+    lean = np.where(share_of_men[often] > share_of_men["person"], 1, -1)
+    counts = {
+        name: by_pair[name].unstack(fill_value=0).loc[often, often].to_numpy()
+        for name in by_pair
+    }
+    total = counts["only_equalizer"] - counts["only_baseline"]
+    mean = np.diag(total) / np.diag(counts["images"])
+    squares = counts["only_equalizer"] + counts["only_baseline"]
+    products = squares - (mean + mean[:, None]) * total
+    products = products + np.outer(mean, mean) * counts["images"]
+    weight = lean / np.diag(counts["images"]) / len(often)
+    table = fairlib.load("coco_caption_shares_common", source="bundled")
+    is_row = (table["model"] == "equalizer") & (table["measure"] == "T->A")
+    row = table[is_row & (table["source"] == "released shares")].iloc[0]
+    assert weight @ np.diag(total) == pytest.approx(row["change"], abs=1e-12)
+    assert np.sqrt(weight @ products @ weight) == pytest.approx(
+        row["change_error"], rel=1e-5
+    )
+
+
 def test_bundled_comparisons_on_common_pictures_follow_from_the_bundled_pairs():
     pairs = fairlib.load("coco_caption_pairs", source="bundled")
     pairs = pairs[pairs["reader"] == "our word lists"]
