@@ -20,9 +20,10 @@ CALLED_MEN = (
 MEANS = (
     "Means over the 19 objects that go with men, the 33 that go with women, and all, "
     "on the 6,732 common pictures. Open circle: Baseline. Filled, drawn lower to be "
-    "seen: Equalizer. At the right: the change with its 95 % margin. T→A is the blind "
-    "part plus the excess. Data: captions released with Hendricks et al. (2018), "
-    "labels of COCO; share of men in training .7103."
+    "seen: Equalizer. At the right: the change with its 95 % margin (for the two "
+    "groups slightly too wide). T→A is the blind part plus the excess. Data: captions "
+    "released with Hendricks et al. (2018), labels of COCO; share of men in training "
+    ".7103."
 )
 
 _KINDS = {
