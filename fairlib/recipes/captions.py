@@ -40,6 +40,8 @@ CAPTIONS = File(
     "balanced, upweight, confusion, confident, equalizer.",
 )
 MODELS = ("baseline_ft", "balanced", "upweight", "confusion", "confident", "equalizer")
+_PAIR = ("baseline_ft", "equalizer")  # the two that are compared picture by picture
+_OTHER = "other"  # what a caption is called that names no gender or both
 # An object that the Baseline names in fewer captions is hardly a task of these models.
 _NAMED_OFTEN = 25
 _A_LITTLE = 1e-4  # by which an image's weight is changed to see its influence
@@ -249,15 +251,11 @@ def coco_caption_pairs() -> pd.DataFrame:
     captions, labels = _captioned()
     objects = objects_but_person()
     there = labels[objects].assign(**{EVERY: True})[[EVERY, *objects]]
-    calls = (*GENDERS, "other")
+    calls = (*GENDERS, _OTHER)
 
     tables = []
     for name, reader in (("our word lists", OURS), ("released script", RELEASED)):
-        called = {}
-        for model in ("baseline_ft", "equalizer"):
-            one = _names_one_gender(captions[model], reader)
-            man = reader.gender(captions[model])["man"].to_numpy()
-            called[model] = np.where(one, np.where(man, *GENDERS), "other")
+        called = {model: _called(captions[model], reader) for model in _PAIR}
         keys = pd.DataFrame({"gender": labels["gender"], **called})
         combinations = pd.MultiIndex.from_product(
             [GENDERS, calls, calls], names=keys.columns
@@ -292,16 +290,14 @@ def coco_caption_shared() -> pd.DataFrame:
     """
     captions, labels = _captioned()
     objects = objects_but_person()
-    pair = ("baseline_ft", "equalizer")
-    is_common = np.logical_and(*(_names_one_gender(captions[m], OURS) for m in pair))
-    says_man = {m: OURS.gender(captions[m])["man"].to_numpy() for m in pair}
-    of_baseline, of_equalizer = (says_man[model] for model in pair)
+    of_baseline, of_equalizer = (_called(captions[model], OURS) for model in _PAIR)
 
     there = labels[objects].to_numpy(dtype=int)
+    man, woman = GENDERS
     flags = {
-        "images": is_common,
-        "only_baseline": is_common & of_baseline & ~of_equalizer,
-        "only_equalizer": is_common & of_equalizer & ~of_baseline,
+        "images": (of_baseline != _OTHER) & (of_equalizer != _OTHER),
+        "only_baseline": (of_baseline == man) & (of_equalizer == woman),
+        "only_equalizer": (of_baseline == woman) & (of_equalizer == man),
     }
     index = pd.MultiIndex.from_product([objects, objects], names=["object", "other"])
     counts = {
@@ -435,6 +431,13 @@ def _captioned() -> tuple[pd.DataFrame, pd.DataFrame]:
     by_image = image_labels().set_index("image_id")
     labels = by_image.loc[captions["image_id"]].reset_index()
     return captions.reset_index(drop=True), labels
+
+
+def _called(captions: pd.Series, reader: Reader) -> np.ndarray:
+    """Return the one gender that each caption names, or `_OTHER`."""
+    is_man = reader.gender(captions)["man"].to_numpy()
+    gender = np.where(is_man, *GENDERS)
+    return np.where(_names_one_gender(captions, reader), gender, _OTHER)
 
 
 def _names_one_gender(captions: pd.Series, reader: Reader) -> np.ndarray:
