@@ -11,7 +11,7 @@ from fairlib.drawings._findings import write_finding
 COMPARISONS = (
     "Each age group compared with all other patients. The solid intervals have a "
     "level of 99.2\u00a0%, to allow for all six comparisons. The dashed 95\u00a0% "
-    "interval is for this comparison alone; at 99.2\u00a0% it would contain zero, too. "
+    "interval is for this comparison alone; at 99.2\u00a0% it would contain zero. "
     "Grey band: differences below five points, up or down. Below each group: how many "
     "of its patients, and of all others, count for the rate. Data: 442 diabetes "
     "patients (shipped with scikit-learn), predictions by cross-validation."

@@ -14,8 +14,8 @@ CALLED_MEN = (
     "square is low if too many people are called men. Dashed lines, in the objects' "
     "colours: what errors that ignore the objects would give, at the captioner's two "
     "rates. The larger a mark, the more pictures show the object. Arrows: the excess "
-    "of two objects, which have a black edge; wide and pale: the 95 % interval of "
-    "their T→A. Data: captions released with Hendricks et al. (2018), labels of COCO."
+    "of two objects (black edges); pale bars: the 95 % interval of their T→A. Data: "
+    "captions released with Hendricks et al. (2018), labels of COCO."
 )
 MEANS = (
     "Means over the 19 objects that go with men, the 33 that go with women, and all, "
